@@ -1,0 +1,1 @@
+"""Where it runs: the lake (Parquet through fsspec) and the executor (Ray). Knows no stage."""

@@ -1,0 +1,1 @@
+"""What is learned or loaded: token counter, embedder, rankers and their registry."""

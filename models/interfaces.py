@@ -1,0 +1,53 @@
+"""What pipeline/ may know of a model: the interfaces, and nothing that loads one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+
+class TokenCounter(Protocol):
+    """Counts tokens of text."""
+
+    name: str
+
+    def count(self, text: str) -> int:
+        """Tokens of one text; special-token text counts as ordinary text."""
+        ...
+
+    def count_many(self, texts: Sequence[str]) -> npt.NDArray[np.int32]:
+        """Tokens of each text, shape (len(texts),)."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns text into vectors of unit length."""
+
+    name: str
+    dim: int
+
+    def embed_windows(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+        """Vectors of texts that may be longer than the model's window.
+
+        Returns (rows, vectors): rows[k] is the index of the text that vectors[k] belongs to, ascending; the windows of
+        one text follow each other. vectors has shape (len(rows), dim). A text's vectors depend on that text alone.
+        A vector that is not finite is left as it came: the caller decides.
+        """
+        ...
+
+
+class Ranker(Protocol):
+    """Scores candidates from their features."""
+
+    identity: str
+    feature_names: tuple[str, ...]
+
+    def score(self, features: npt.NDArray[np.float32], names: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Scores, shape (n,), of features of shape (n, len(names)); NaN is missing.
+
+        Raises ValueError when names are not the ranker's own, in order.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""What each stage computes: pure functions over Arrow tables. Imports no Ray and opens no file."""

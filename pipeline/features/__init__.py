@@ -1,0 +1,1 @@
+"""Features of candidates, and the groups a ranker is trained on."""

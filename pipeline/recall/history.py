@@ -1,0 +1,75 @@
+"""One history with what is stored of its turns, and one request over it: what channels read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Halves = npt.NDArray[np.float16]
+Times = npt.NDArray[np.datetime64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Lists of integers, one a row: list i is `values[offsets[i]:offsets[i + 1]]`."""
+
+    values: Ints
+    offsets: Ints
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> Ints:
+        return self.values[self.offsets[row] : self.offsets[row + 1]]
+
+    def slice(self, start: int, stop: int) -> Lists:
+        """Lists start to stop, as Lists of their own."""
+        offsets = self.offsets[start : stop + 1]
+        return Lists(self.values[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Vectors of turns, shape (windows, dim), and for each the position of its turn in the history, ascending."""
+
+    vectors: Halves
+    turn: Ints
+
+
+@dataclass(frozen=True)
+class History:
+    """One history's turns in (session_index, turn_index) order.
+
+    `session_time` is UTC, NaT where it is unknown. `terms` holds the codes of each turn's terms: equal codes are equal
+    terms, and a code says nothing else. `windows` is None where the profile uses no vectors.
+    """
+
+    history_id: str
+    session_index: Ints
+    turn_index: Ints
+    session_time: Times
+    terms: Lists
+    windows: Windows | None
+
+    def __len__(self) -> int:
+        return len(self.session_index)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request: what bounds its view, and what it asks in the form that each channel reads.
+
+    `asked_at` is UTC, NaT where absent; `terms` are codes as in History; `vector` is None where there is none.
+    """
+
+    request_id: str
+    asked_at: np.datetime64
+    seen_session: int | None
+    seen_turn: int | None
+    terms: Ints
+    vector: Halves | None

@@ -1,0 +1,133 @@
+"""Stage `pools`: the candidates of each request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.recall.channels import CHANNELS, Channel
+from pipeline.recall.fusion import DECIMALS, ranks, reciprocal_rank_fusion
+from pipeline.recall.gather import histories
+from pipeline.recall.history import Floats, History, Ints, Request
+from pipeline.recall.options import PoolOptions
+from pipeline.recall.visible import views
+from pipeline.schemas import POOLS, TEXT
+
+__all__ = ["PoolOptions", "pools"]
+
+DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
+
+
+def pools(  # noqa: PLR0917 (one table each, in the order of the stages)
+    requests: pa.Table,
+    turns: pa.Table,
+    terms: pa.Table,
+    turn_vectors: pa.Table | None,
+    request_vectors: pa.Table | None,
+    options: PoolOptions,
+) -> pa.Table:
+    """The pool of each request: schema POOLS, sorted by history_id, request_id and pool_position.
+
+    `requests` are those of one batch; `turns` (of its columns the key and session_time are read), `terms` and
+    `turn_vectors` hold what arrived up to it. Whole rankings of all channels over all visible turns are fused, and the
+    first `pool_size` kept. A channel that cannot answer a request is null in its rows; a request that sees no turn, or
+    that no channel can answer, has no rows. AgentMemRec (arXiv 2610.34673, 4.1). Raises ValueError when a channel lacks
+    its table or a turn is there twice.
+    """
+    if "dense" in options.channels and (turn_vectors is None or request_vectors is None):
+        raise ValueError("channel dense needs turn_vectors and request_vectors")
+    found = [
+        pool
+        for history, asked in histories(requests, turns, terms, turn_vectors, request_vectors)
+        for pool in _pools_of_history(history, asked, options)
+    ]
+    return _table(found) if found else POOLS.empty_table()
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """The candidates of one request in pool order, and per channel that answered it their scores and ranks."""
+
+    history_id: str
+    request_id: str
+    session_index: Ints
+    turn_index: Ints
+    rrf_score: Floats
+    scores: dict[str, Floats]
+    ranks: dict[str, Ints]
+    age_days: Floats
+
+
+def _pools_of_history(history: History, requests: list[Request], options: PoolOptions) -> Iterator[_Pool]:
+    channels: dict[str, Channel] = {name: CHANNELS[name](history, options) for name in options.channels}
+    for visible, sharing in views(history, requests):
+        seen = np.flatnonzero(visible)
+        if not len(seen):
+            continue
+        scores_of = [channel.scores(visible, sharing) for channel in channels.values()]
+        for request, *channel_scores in zip(sharing, *scores_of, strict=True):
+            answered = {
+                name: np.round(scores, DECIMALS)
+                for name, scores in zip(channels, channel_scores, strict=True)
+                if scores is not None
+            }
+            if answered:
+                yield _pool(history, request, seen, answered, options)
+
+
+def _pool(history: History, request: Request, seen: Ints, scores: dict[str, Floats], options: PoolOptions) -> _Pool:
+    rank_of = {name: ranks(channel_scores) for name, channel_scores in scores.items()}
+    fused = reciprocal_rank_fusion(list(rank_of.values()), options.rrf_k)
+    pool = np.argsort(-fused, kind="stable")[: options.pool_size]
+    return _Pool(
+        history_id=history.history_id,
+        request_id=request.request_id,
+        session_index=history.session_index[seen[pool]],
+        turn_index=history.turn_index[seen[pool]],
+        rrf_score=fused[pool],
+        scores={name: channel_scores[pool] for name, channel_scores in scores.items()},
+        ranks={name: rank[pool] for name, rank in rank_of.items()},
+        age_days=_age_days(history, seen, request)[pool],
+    )
+
+
+def _age_days(history: History, seen: Ints, request: Request) -> Floats:
+    """Days from each visible turn's session to `asked_at`, or else to the newest visible session; NaN without times."""
+    times = history.session_time[seen]
+    now = request.asked_at
+    if np.isnat(now):
+        known = times[~np.isnat(times)]
+        now = known.max() if len(known) else now
+    elapsed = (now - times).astype("timedelta64[us]")
+    return np.where(np.isnat(elapsed), np.nan, elapsed.astype(np.int64) / DAY)
+
+
+def _table(found: list[_Pool]) -> pa.Table:
+    """Rows of POOLS from pools in order of history_id; within a history they are put in order of request_id."""
+    found = sorted(found, key=lambda pool: (pool.history_id, pool.request_id))
+    sizes = [len(pool.rrf_score) for pool in found]
+    of_row = np.repeat(np.arange(len(found)), sizes)
+    columns: dict[str, pa.Array] = {
+        "request_id": pa.array([pool.request_id for pool in found], TEXT).take(of_row),
+        "history_id": pa.array([pool.history_id for pool in found], TEXT).take(of_row),
+        "session_index": np.concatenate([pool.session_index for pool in found]),
+        "turn_index": np.concatenate([pool.turn_index for pool in found]),
+        "pool_position": np.concatenate([np.arange(1, size + 1) for size in sizes]),
+        "rrf_score": np.concatenate([pool.rrf_score for pool in found]),
+        "age_days": _nullable(np.concatenate([pool.age_days for pool in found])),
+    }
+    for name in CHANNELS:
+        unanswered = [np.full(size, np.nan) for size in sizes]
+        scores = [pool.scores.get(name, gap) for pool, gap in zip(found, unanswered, strict=True)]
+        channel_ranks = [pool.ranks.get(name, gap) for pool, gap in zip(found, unanswered, strict=True)]
+        columns[f"{name}_score"] = _nullable(np.concatenate(scores))
+        columns[f"{name}_rank"] = _nullable(np.concatenate(channel_ranks))
+    return pa.table([columns[name] for name in POOLS.names], names=POOLS.names).cast(POOLS)
+
+
+def _nullable(values: Floats | Ints) -> pa.Array:
+    """An Arrow array with null for NaN."""
+    return pa.array(values, from_pandas=True)

@@ -1,0 +1,40 @@
+"""Which turns of its history a request sees: no look-ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from pipeline.recall.history import History, Mask, Request
+
+
+def visible(history: History, request: Request) -> Mask:
+    """Mask over the history's turns that the request sees, shape (turns,).
+
+    A turn is hidden when its session is later than `asked_at` (where both times exist), or when it lies after the turn
+    named by (`seen_session`, `seen_turn`); a `seen_session` without a `seen_turn` shows that session whole. Otherwise
+    all that arrived is seen.
+    """
+    mask = np.ones(len(history), dtype=np.bool_)
+    if not np.isnat(request.asked_at):
+        mask &= ~(history.session_time > request.asked_at)  # NaT compares false: a turn without a time stays
+    if request.seen_session is not None:
+        at_bound = history.session_index == request.seen_session
+        if request.seen_turn is not None:
+            at_bound &= history.turn_index <= request.seen_turn
+        mask &= (history.session_index < request.seen_session) | at_bound
+    return mask
+
+
+def views(history: History, requests: Sequence[Request]) -> Iterator[tuple[Mask, list[Request]]]:
+    """Each distinct visible set with the requests that share it, so that its statistics are computed once."""
+    masks: dict[tuple[object, ...], Mask] = {}
+    sharing: dict[bytes, tuple[Mask, list[Request]]] = {}
+    for request in requests:
+        bounds = (request.asked_at.astype(np.int64), request.seen_session, request.seen_turn)
+        if bounds not in masks:
+            masks[bounds] = visible(history, request)
+        mask = masks[bounds]
+        sharing.setdefault(np.packbits(mask).tobytes(), (mask, []))[1].append(request)
+    yield from sharing.values()

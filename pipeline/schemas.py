@@ -1,0 +1,169 @@
+"""Every table of the lake, one schema each: checked at each read and write.
+
+Times are UTC and nullable; text is `large_string`; vectors are `fixed_size_list<halffloat>` and never null.
+A history is named by `history_id`; a turn by `(history_id, session_index, turn_index)`; a request by `request_id`.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+TEXT = pa.large_string()
+TIME = pa.timestamp("us", tz="UTC")
+
+TURN_KEY = ("history_id", "session_index", "turn_index")
+REQUEST_KEY = ("history_id", "request_id")
+
+_KEY_FIELDS = [
+    pa.field("history_id", TEXT, nullable=False),
+    pa.field("session_index", pa.int64(), nullable=False),
+    pa.field("turn_index", pa.int32(), nullable=False),
+]
+_REQUEST_FIELDS = [
+    pa.field("request_id", TEXT, nullable=False),
+    pa.field("history_id", TEXT, nullable=False),
+]
+_CANDIDATE_FIELDS = [*_REQUEST_FIELDS, *_KEY_FIELDS[1:]]
+
+TURNS = pa.schema(
+    [
+        *_KEY_FIELDS,
+        pa.field("session_time", TIME),
+        pa.field("role", TEXT, nullable=False),
+        pa.field("speaker", TEXT),
+        pa.field("text", TEXT, nullable=False),
+        pa.field("n_tokens", pa.int32(), nullable=False),
+    ]
+)
+"""One row a turn. `session_index = (seq << 20) + position`; `speaker` is null where the source names only a role;
+`text` is sanitised, with an image's caption appended as ` [caption]`; `n_tokens` counts `text` in o200k."""
+
+SOURCES = pa.schema(
+    [
+        *_KEY_FIELDS,
+        pa.field("source_format", TEXT, nullable=False),
+        pa.field("source_session", TEXT),
+        pa.field("source_turn", TEXT),
+        pa.field("session_key", TEXT, nullable=False),
+        pa.field("turn_key", TEXT, nullable=False),
+        pa.field("content_digest", TEXT, nullable=False),
+        pa.field("continues", pa.int64()),
+    ]
+)
+"""One row a turn: the source's own names, for joining back. They reach no feature, tie-break, prompt or sort.
+`session_key` and `turn_key` tell a turn that is delivered again; `continues` is the session_index of the first part."""
+
+REQUESTS = pa.schema(
+    [
+        *_REQUEST_FIELDS,
+        pa.field("mode", TEXT, nullable=False),
+        pa.field("text", TEXT, nullable=False),
+        pa.field("asked_at", TIME),
+        pa.field("seen_session", pa.int64()),
+        pa.field("seen_turn", pa.int32()),
+        pa.field("category", TEXT),
+        pa.field("answer", TEXT),
+        pa.field("adversarial", pa.bool_(), nullable=False),
+    ]
+)
+"""One row a request. `mode` is `reader` or `agent`; `category` as in the source; `adversarial` marks a request whose
+source says that its history holds no answer (LoCoMo category 5, LongMemEval `_abs`): no part of headline figures."""
+
+LABELS = pa.schema(_CANDIDATE_FIELDS)
+"""One row an evidence turn of a request."""
+
+TERMS = pa.schema([*_KEY_FIELDS, pa.field("terms", pa.large_list(TEXT), nullable=False)])
+"""One row a turn: the lexical terms of `speaker: text`, in order, repeats kept. An empty list where there are none."""
+
+
+def turn_vectors(dim: int) -> pa.Schema:
+    """Schema of turn_vectors: one row a window of a turn, `dim` values of unit length."""
+    return pa.schema(
+        [*_KEY_FIELDS, pa.field("window", pa.int32(), nullable=False), pa.field("vector", _vector(dim), nullable=False)]
+    )
+
+
+def request_vectors(dim: int) -> pa.Schema:
+    """Schema of request_vectors: one row a request, `dim` values of unit length."""
+    return pa.schema([*_REQUEST_FIELDS, pa.field("vector", _vector(dim), nullable=False)])
+
+
+def _vector(dim: int) -> pa.DataType:
+    return pa.list_(pa.float16(), dim)
+
+
+POOLS = pa.schema(
+    [
+        *_CANDIDATE_FIELDS,
+        pa.field("pool_position", pa.int32(), nullable=False),
+        pa.field("rrf_score", pa.float64(), nullable=False),
+        pa.field("bm25_score", pa.float64()),
+        pa.field("bm25_rank", pa.int32()),
+        pa.field("dense_score", pa.float64()),
+        pa.field("dense_rank", pa.int32()),
+        pa.field("age_days", pa.float64()),
+    ]
+)
+"""One row a candidate of a request, by pool_position (from 1). Ranks (from 1) are over all visible turns; a channel the
+profile does not use is null. `age_days` runs from the turn's session to asked_at (to the newest visible session where
+asked_at is null); null without times."""
+
+FEATURE_NAMES = (
+    "pool_position",
+    "bm25_score",
+    "bm25_rank",
+    "dense_score",
+    "dense_rank",
+    "cross_encoder",
+    "role",
+    "turn_position",
+    "age_days",
+    "n_tokens",
+)
+"""The ten features of AgentMemRec (arXiv 2610.34673, 4.2), in the order in which a ranker takes them."""
+
+FEATURES = pa.schema([*_CANDIDATE_FIELDS, *[pa.field(name, pa.float32()) for name in FEATURE_NAMES]])
+"""One row a candidate of a request, in pool order. What is missing is null, never zero."""
+
+ITEM = pa.struct(
+    [
+        pa.field("session_index", pa.int64(), nullable=False),
+        pa.field("turn_index", pa.int32(), nullable=False),
+        pa.field("unit_index", pa.int32()),
+        pa.field("resolution", TEXT, nullable=False),
+        pa.field("start", pa.int32(), nullable=False),
+        pa.field("end", pa.int32(), nullable=False),
+        pa.field("rank", pa.int32(), nullable=False),
+        pa.field("score", pa.float64()),
+        pa.field("n_tokens", pa.int32(), nullable=False),
+    ]
+)
+
+SLATES = pa.schema(
+    [
+        *_REQUEST_FIELDS,
+        pa.field("policy", TEXT, nullable=False),
+        pa.field("budget", pa.int32(), nullable=False),
+        pa.field("n_tokens", pa.int32(), nullable=False),
+        pa.field("text", TEXT, nullable=False),
+        pa.field("items", pa.large_list(ITEM), nullable=False),
+    ]
+)
+"""One row a (request, policy, budget). `items` in the order of `text`; `start` and `end` are characters of the turn;
+`n_tokens` of the row counts `text` whole, of an item its line."""
+
+QUARANTINE = pa.schema(
+    [
+        pa.field("history_id", TEXT),
+        pa.field("request_id", TEXT),
+        pa.field("session_index", pa.int64()),
+        pa.field("turn_index", pa.int32()),
+        pa.field("source", TEXT),
+        pa.field("reason", TEXT, nullable=False),
+        pa.field("origin", TEXT, nullable=False),
+        pa.field("weight", pa.int32(), nullable=False),
+    ]
+)
+"""What could not be processed, and why. `source` is where it stood in the source; `origin` is `row` (the stage refused
+it) or `crash` (it killed its worker, found by bisection); `weight` counts what counts toward the quarantine limit:
+1 for a lost row, 0 for a note (a citation that names no turn)."""

@@ -1,0 +1,107 @@
+"""Stages `turn_vectors` and `request_vectors`: what an embedder makes of turns and of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from models.interfaces import Embedder
+from pipeline.recall.indexed_text import indexed_text
+from pipeline.schemas import QUARANTINE, REQUEST_KEY, TURN_KEY
+from pipeline.schemas import request_vectors as request_vectors_schema
+from pipeline.schemas import turn_vectors as turn_vectors_schema
+
+Vectors = npt.NDArray[np.float32]
+Positions = npt.NDArray[np.int64]
+
+
+def turn_vectors(turns: pa.Table, embedder: Embedder) -> tuple[pa.Table, pa.Table]:
+    """Vectors of each turn's indexed text, one a window of the embedder: (schema turn_vectors(dim), QUARANTINE).
+
+    Rows are sorted by turn key and window. A turn with a vector that is not finite goes to quarantine whole, and so has
+    no dense score. Identical texts are embedded once.
+    """
+    keys = pl.DataFrame(pl.from_arrow(turns.select(list(TURN_KEY))))
+    order = keys.select(pl.arg_sort_by(*TURN_KEY)).to_series()
+    keys = keys[order]
+    rows, vectors = _embed_distinct(indexed_text(turns)[order], embedder)
+    bad = np.bincount(rows[_not_finite(vectors)], minlength=len(keys)) > 0
+    kept = ~bad[rows]
+    rows, vectors = rows[kept], vectors[kept]
+    window = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    columns = [*_columns(keys[rows]), pa.array(window, pa.int32()), _vector_column(vectors, embedder.dim)]
+    table = pa.Table.from_arrays(columns, schema=turn_vectors_schema(embedder.dim))
+    return table, _quarantine(keys.filter(bad), embedder)
+
+
+def request_vectors(requests: pa.Table, embedder: Embedder) -> tuple[pa.Table, pa.Table]:
+    """One vector of each request's text: (schema request_vectors(dim), QUARANTINE), sorted by history and request.
+
+    A text longer than the embedder's window gets the mean of its windows' vectors, scaled to unit length. (A turn is
+    scored by its best window; a request asks for all it says, so no window may stand for it alone.) A request whose
+    vector is not finite goes to quarantine, and so has no dense scores. Identical texts are embedded once.
+    """
+    frame = pl.DataFrame(pl.from_arrow(requests.select([*REQUEST_KEY, "text"]))).sort(*REQUEST_KEY)
+    keys = frame.select("request_id", "history_id")
+    rows, windows = _embed_distinct(frame["text"], embedder)
+    vectors = _unit_mean(rows, windows, len(keys))
+    bad = _not_finite(vectors)
+    columns = [*_columns(keys.filter(~bad)), _vector_column(vectors[~bad], embedder.dim)]
+    table = pa.Table.from_arrays(columns, schema=request_vectors_schema(embedder.dim))
+    return table, _quarantine(keys.filter(bad), embedder)
+
+
+def _embed_distinct(texts: pl.Series, embedder: Embedder) -> tuple[Positions, Vectors]:
+    """As Embedder.embed_windows(texts), with each distinct text embedded once."""
+    if texts.is_empty():
+        return np.zeros(0, np.int64), np.zeros((0, embedder.dim), np.float32)
+    distinct = texts.unique(maintain_order=True)
+    rows, vectors = embedder.embed_windows(distinct.to_list())
+    first = np.searchsorted(rows, np.arange(len(distinct) + 1))
+    text_of = pl.DataFrame({"text": texts}).join(
+        pl.DataFrame({"text": distinct}).with_row_index("position"), on="text", how="left", maintain_order="left"
+    )
+    position = text_of["position"].to_numpy().astype(np.int64)
+    count = (first[1:] - first[:-1])[position]
+    start = np.repeat(first[position] - np.concatenate([[0], np.cumsum(count)[:-1]]), count)
+    return np.repeat(np.arange(len(texts)), count), vectors[start + np.arange(len(start))]
+
+
+def _not_finite(vectors: Vectors) -> npt.NDArray[np.bool_]:
+    return np.asarray(~np.isfinite(vectors).all(axis=1))
+
+
+def _unit_mean(rows: Positions, windows: Vectors, n: int) -> Vectors:
+    """Mean of the windows of each row, of unit length; a row of one window keeps it as it is, of none gets NaN."""
+    count = np.bincount(rows, minlength=n)
+    means = np.zeros((n, windows.shape[1]), np.float32)
+    np.add.at(means, rows, windows)
+    means[count == 0] = np.nan
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means[count > 1] /= np.linalg.norm(means[count > 1], axis=1, keepdims=True)
+    return means
+
+
+def _columns(keys: pl.DataFrame) -> Sequence[pa.Array]:
+    return [column.combine_chunks() for column in keys.to_arrow().columns]
+
+
+def _vector_column(vectors: Vectors, dim: int) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.astype(np.float16).reshape(-1)), dim)
+
+
+def _quarantine(keys: pl.DataFrame, embedder: Embedder) -> pa.Table:
+    """Quarantine rows of what got a vector that is not finite."""
+    reason = f"embedder {embedder.name}: vector is not finite"
+    rows = keys.with_columns(reason=pl.lit(reason), origin=pl.lit("row"), weight=pl.lit(1))
+    absent = [name for name in QUARANTINE.names if name not in rows.columns]
+    return (
+        rows.with_columns(pl.lit(None).alias(name) for name in absent)
+        .to_arrow()
+        .select(QUARANTINE.names)
+        .cast(QUARANTINE)
+    )

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from pipeline.features.ten import features
+from pipeline.schemas import FEATURE_NAMES, FEATURES, POOLS, TURNS
+
+
+def candidate(request: str, position: int, turn: int, **more: Any) -> dict[str, Any]:
+    key = {"request_id": request, "history_id": "h", "session_index": 0, "turn_index": turn}
+    return {**key, "pool_position": position, "rrf_score": 0.01, **more}
+
+
+def turns(*roles: str) -> pa.Table:
+    rows = [
+        {"history_id": "h", "session_index": 0, "turn_index": k, "role": role, "text": "x", "n_tokens": 10 + k}
+        for k, role in enumerate(roles)
+    ]
+    return pa.Table.from_pylist(rows, schema=TURNS)
+
+
+@pytest.mark.flash
+def test_the_ten_features_in_pool_order() -> None:
+    scored = {"bm25_score": 2.5, "bm25_rank": 1, "dense_score": 0.5, "dense_rank": 3, "age_days": 4.0}
+    rows = [candidate("r", 2, 1), candidate("r", 1, 2, **scored), candidate("q", 1, 0)]
+    found = features(pa.Table.from_pylist(rows, schema=POOLS), turns("user", "assistant", "tool"))
+    assert found.schema.equals(FEATURES)
+    unscored = [None, None, None, None, None]
+    assert [[row["request_id"], *(row[name] for name in FEATURE_NAMES)] for row in found.to_pylist()] == [
+        ["q", 1, *unscored, 0, 0, None, 10],
+        ["r", 1, 2.5, 1, 0.5, 3, None, 2, 2, 4.0, 12],
+        ["r", 2, *unscored, 1, 1, None, 11],
+    ]
+
+
+@pytest.mark.flash
+def test_a_candidate_that_is_no_turn_is_refused() -> None:
+    pools = pa.Table.from_pylist([candidate("r", 1, 7)], schema=POOLS)
+    with pytest.raises(ValueError, match="1 candidates are not among the turns"):
+        features(pools, turns("user"))
+
+
+@pytest.mark.flash
+def test_no_candidates_make_an_empty_table_with_the_schema() -> None:
+    found = features(POOLS.empty_table(), turns("user"))
+    assert found.num_rows == 0
+    assert found.schema.equals(FEATURES)

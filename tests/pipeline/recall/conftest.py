@@ -1,0 +1,114 @@
+"""Small tables to recall from, and an embedder that needs no model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+
+from pipeline.recall.pools import PoolOptions, pools
+from pipeline.schemas import REQUESTS, TURNS
+from pipeline.terms import terms
+from pipeline.vectors import request_vectors, turn_vectors
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+class WordEmbedder:
+    """The sum of a fixed random vector for each word, scaled to unit length; a window is five words."""
+
+    name = "words"
+    dim = 16
+
+    def embed_windows(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+        rows, vectors = [], []
+        for row, text in enumerate(texts):
+            words = text.split() or [""]
+            for start in range(0, len(words), 5):
+                rows.append(row)
+                vectors.append(self._vector(words[start : start + 5]))
+        return np.array(rows, dtype=np.int64), np.array(vectors, dtype=np.float32).reshape(len(rows), self.dim)
+
+    def _vector(self, words: Sequence[str]) -> npt.NDArray[np.float64]:
+        if "nan" in words:
+            return np.full(self.dim, np.nan)
+        seeds = [int.from_bytes(hashlib.sha256(word.encode()).digest()[:4]) for word in words]
+        total = np.sum([np.random.default_rng(seed).normal(size=self.dim) for seed in seeds], axis=0)
+        return total / np.linalg.norm(total)
+
+
+def make_turns(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    """Turns from what a test says of them: `at` is (history_id, session, turn), `day` the session's day or None."""
+    full = [
+        {
+            "history_id": row["at"][0],
+            "session_index": row["at"][1],
+            "turn_index": row["at"][2],
+            "session_time": None if row.get("day") is None else START + timedelta(days=row["day"]),
+            "role": row.get("role", "user"),
+            "speaker": row.get("speaker"),
+            "text": row["text"],
+            "n_tokens": len(row["text"].split()),
+        }
+        for row in rows
+    ]
+    return pa.Table.from_pylist(full, schema=TURNS)
+
+
+def make_requests(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    """Requests: `id`, `history`, `text`, and where given `day` of asking and `seen` (session, turn)."""
+    full = [
+        {
+            "request_id": row["id"],
+            "history_id": row["history"],
+            "mode": "agent" if row.get("seen") else "reader",
+            "text": row["text"],
+            "asked_at": None if row.get("day") is None else START + timedelta(days=row["day"]),
+            "seen_session": row["seen"][0] if row.get("seen") else None,
+            "seen_turn": row["seen"][1] if row.get("seen") else None,
+            "category": None,
+            "answer": None,
+            "adversarial": False,
+        }
+        for row in rows
+    ]
+    return pa.Table.from_pylist(full, schema=REQUESTS)
+
+
+def recall(turns: Sequence[dict[str, Any]], requests: Sequence[dict[str, Any]], **options: Any) -> pa.Table:
+    """The pools of the requests, all stages before them run."""
+    turn_table, request_table = make_turns(turns), make_requests(requests)
+    return pools(
+        request_table,
+        turn_table,
+        terms(turn_table),
+        turn_vectors(turn_table, WordEmbedder())[0],
+        request_vectors(request_table, WordEmbedder())[0],
+        PoolOptions(**options),
+    )
+
+
+@pytest.fixture(scope="session")
+def word_embedder() -> WordEmbedder:
+    return WordEmbedder()
+
+
+@pytest.fixture(scope="session")
+def turn_table() -> Callable[[Sequence[dict[str, Any]]], pa.Table]:
+    return make_turns
+
+
+@pytest.fixture(scope="session")
+def request_table() -> Callable[[Sequence[dict[str, Any]]], pa.Table]:
+    return make_requests
+
+
+@pytest.fixture(scope="session")
+def recall_pools() -> Callable[..., pa.Table]:
+    return recall
