@@ -1,0 +1,35 @@
+# Everything runs in .venv, made here from Python 3.11 alone; constraints.txt makes the install repeatable.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test flash lint bench clean
+
+demo: $(STAMP)
+	$(BIN)/slatemill demo
+
+test: $(STAMP) lint
+	$(BIN)/pytest -m flash -q
+	$(BIN)/pytest -m "not flash and not scale and not vllm and not s3 and not gpu" -q
+
+flash: $(STAMP)
+	$(BIN)/pytest -m flash -q
+
+lint: $(STAMP)
+	$(BIN)/ruff check jobs pipeline models cluster tests
+	$(BIN)/ruff format --check jobs pipeline models cluster tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMP)
+	$(BIN)/python -m jobs.bench
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) .demo .bench

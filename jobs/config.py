@@ -1,0 +1,128 @@
+"""Profiles: what a run may choose, with one place for each default. An unknown key is an error."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from models.ranker import RankerParams
+from pipeline.recall.options import PoolOptions
+
+Policy = Literal["recall_order", "bm25_order", "dense_order", "lambdarank", "oracle"]
+POLICY_NAMES: tuple[str, ...] = get_args(Policy)
+
+
+class ConfigError(ValueError):
+    """A profile that cannot be used; the message says which key and what would do."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class EmbedderOptions(_Strict):
+    """The dense model: its name (see models.resolve) and the word pieces of one window."""
+
+    model: str = "all-MiniLM-L6-v2"
+    max_tokens: int = Field(default=256, ge=32, le=8192)
+
+
+class SlateChoices(_Strict):
+    """Policies, token budgets (o200k tokens of rendered text) and the style of rendering."""
+
+    policies: tuple[Policy, ...] = Field(default=("recall_order", "lambdarank"), min_length=1)
+    budgets: tuple[int, ...] = Field(default=(2700,), min_length=1)
+    style: Literal["dated", "longmemeval"] = "dated"
+
+    @field_validator("budgets")
+    @classmethod
+    def _positive_and_distinct(cls, budgets: tuple[int, ...]) -> tuple[int, ...]:
+        if min(budgets) < 1 or len(set(budgets)) < len(budgets):
+            raise ValueError("budgets must be positive and distinct")
+        return tuple(sorted(budgets))
+
+    @field_validator("policies")
+    @classmethod
+    def _distinct(cls, policies: tuple[Policy, ...]) -> tuple[Policy, ...]:
+        if len(set(policies)) < len(policies):
+            raise ValueError("policies must be distinct")
+        return policies
+
+
+class Profile(_Strict):
+    """One recipe. Its name is part of the paths of what it makes; everything else is part of the stamps."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
+    embedder: EmbedderOptions | None = EmbedderOptions()
+    recall: PoolOptions = PoolOptions()
+    slates: SlateChoices = SlateChoices()
+    ranker: RankerParams = RankerParams()
+    as_of: Literal["arrival", "latest"] = "arrival"
+
+    @model_validator(mode="after")
+    def _channels_have_models(self) -> Profile:
+        if "dense" in self.recall.channels and self.embedder is None:
+            raise ValueError("recall.channels names dense, but embedder is null: name a model or drop the channel")
+        for policy, channel in (("bm25_order", "bm25"), ("dense_order", "dense")):
+            if policy in self.slates.policies and channel not in self.recall.channels:
+                raise ValueError(f"policy {policy} needs the channel {channel} in recall.channels")
+        return self
+
+
+def profile_names() -> list[str]:
+    """Names of the profiles that come with slatemill."""
+    folder = resources.files("jobs") / "profiles"
+    return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+
+
+def load_profile(name_or_path: str) -> Profile:
+    """Reads a profile by name, or from a YAML file.
+
+    Raises ConfigError for an unknown name, unreadable YAML, an unknown key or a value out of range.
+    """
+    if name_or_path.endswith((".yaml", ".yml")):
+        path = Path(name_or_path)
+        if not path.is_file():
+            raise ConfigError(f"no file {name_or_path}")
+        return parse_profile(path.read_text(encoding="utf-8"), name_or_path)
+    if name_or_path not in profile_names():
+        raise ConfigError(f"no profile {name_or_path!r}; there are {', '.join(profile_names())}, or give a .yaml file")
+    text = (resources.files("jobs") / "profiles" / f"{name_or_path}.yaml").read_text(encoding="utf-8")
+    return parse_profile(text, name_or_path)
+
+
+def parse_profile(text: str, origin: str) -> Profile:
+    """Reads a profile from YAML text; `origin` is named in errors. Raises ConfigError."""
+    try:
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{origin} is not YAML: {error}") from error
+    if not isinstance(values, dict):
+        raise ConfigError(f"{origin} must be a mapping of keys to values")
+    try:
+        return Profile.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError("\n".join(f"{origin}: {_explain(entry)}" for entry in error.errors())) from error
+
+
+def _explain(entry: Any) -> str:
+    place = ".".join(str(part) for part in entry["loc"])
+    if entry["type"] != "extra_forbidden":
+        return f"{place or 'profile'}: {entry['msg'].removeprefix('Value error, ')}"
+    known = sorted(_keys_at(entry["loc"][:-1]))
+    near = difflib.get_close_matches(str(entry["loc"][-1]), known, n=1, cutoff=0.0)
+    return f"unknown key {place}; did you mean {near[0]}? Known here: {', '.join(known)}"
+
+
+def _keys_at(place: tuple[Any, ...]) -> set[str]:
+    model: type[BaseModel] = Profile
+    for part in place:
+        annotation = model.model_fields[str(part)].annotation
+        inner = [kind for kind in (annotation, *get_args(annotation)) if isinstance(kind, type)]
+        model = next(kind for kind in inner if issubclass(kind, BaseModel))
+    return set(model.model_fields)
