@@ -1,0 +1,27 @@
+"""What can go wrong with a lake; every message says what to do."""
+
+from __future__ import annotations
+
+
+class LakeError(Exception):
+    """A lake cannot be used as asked."""
+
+
+class NotALake(LakeError):
+    """There is no lake at this place, or one of another format."""
+
+
+class SchemaMismatch(LakeError):
+    """A table does not have the schema of its place."""
+
+
+class BatchInProgress(LakeError):
+    """Another batch is claimed and not committed."""
+
+
+class NoSnapshot(LakeError):
+    """There is no finished run to read."""
+
+
+class SnapshotStale(LakeError):
+    """Files have changed since the run that lists them."""

@@ -1,0 +1,302 @@
+"""What a run has to do: the state of every shard, decided from footers alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import accumulate
+from pathlib import PurePosixPath
+
+from cluster import quarantine, tables
+from cluster.batches import Batch
+from cluster.cache import MarkCache
+from cluster.errors import LakeError
+from cluster.fingerprint import fingerprint
+from cluster.graph import Graph, Shard
+from cluster.lake import Lake
+from cluster.quarantine import QuarantineNote
+from cluster.shard import Source, Work
+from cluster.stage import Input, Stage
+from cluster.tables import Mark
+
+
+class State(StrEnum):
+    """Where a shard stands. `waiting`: an input is still to be written; `blocked`: an input will not be written."""
+
+    DONE = "done"
+    MISSING = "missing"
+    STALE = "stale"
+    NEEDS_BACKFILL = "needs_backfill"
+    WAITING = "waiting"
+    BLOCKED = "blocked"
+    FAILED = "failed"
+
+
+RUNNABLE = (State.MISSING, State.STALE)
+DEAD = (State.NEEDS_BACKFILL, State.BLOCKED, State.FAILED)
+
+
+@dataclass(slots=True)
+class Standing:
+    """One shard's state and, when its inputs are there, the rows of its primary input."""
+
+    state: State
+    rows: int = 0
+
+
+class Plan:
+    """The states of all shards of `stages` over `batches`; kept up to date by whoever runs them.
+
+    Reads footers through `cache`; reads no row but those of quarantine files. Raises LakeError where a file of a
+    committed batch is missing, ValueError for a name in `backfill` that is no stage.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        stages: Sequence[Stage],
+        batches: Sequence[Batch],
+        backfill: Collection[str] = (),
+        cache: MarkCache | None = None,
+    ) -> None:
+        unknown = sorted(set(backfill) - {stage.name for stage in stages})
+        if unknown:
+            known = ", ".join(stage.name for stage in stages if stage.costly)
+            raise ValueError(f"no stage {', '.join(unknown)} to back-fill; costly stages of this run: {known or 'none'}")
+        self.graph = Graph(stages, batches)
+        self.standings: dict[Shard, Standing] = {}
+        self.notes: dict[Shard, QuarantineNote] = {}
+        self._lake = lake
+        self._backfill = frozenset(backfill)
+        self._cache = cache
+        self._marks: dict[str, Mark | None] = {}
+        self._chains: dict[tuple[str, str | None, int], list[str]] = {}
+        self._pending: dict[Shard, int] = {}
+        self._listed: dict[str, frozenset[str]] = {}
+        self._survey()
+
+    def shards(self, *states: State) -> Iterator[Shard]:
+        """The shards in any of `states`, in the order of work."""
+        return (shard for shard, standing in self.standings.items() if standing.state in states)
+
+    def stage(self, shard: Shard) -> Stage:
+        """The stage of a shard."""
+        return self.graph.stages[shard.stage]
+
+    def batch(self, shard: Shard) -> Batch:
+        """The batch of a shard."""
+        return self.graph.batches[shard.seq]
+
+    def output(self, shard: Shard) -> str:
+        """Path of a shard's output."""
+        stage = self.stage(shard)
+        return self._lake.path(stage.table, shard.bucket, self.batch(shard).name, stage.choice)
+
+    def mark(self, shard: Shard) -> Mark:
+        """Mark of a done shard's output."""
+        return self._need(self.output(shard))
+
+    def inputs(self, shard: Shard) -> dict[str, tuple[Source, ...]]:
+        """The files that a shard reads, by input name. Its inputs must be done."""
+        return {name: tuple(self._sources(shard, source)) for name, source in self.stage(shard).inputs.items()}
+
+    def work(self, shard: Shard) -> Work:
+        """All that a worker must be told, paths and digests; made when asked for, because a plan holds many."""
+        stage = self.stage(shard)
+        return Work(
+            output=self.output(shard),
+            quarantine=self._quarantine(shard),
+            inputs=self.inputs(shard),
+            stamp=self.stamp(shard),
+            crashed=self.note(shard).crashed,
+            label=f"{stage.name} of batch {self.batch(shard).name}, bucket {shard.bucket}",
+        )
+
+    def stamp(self, shard: Shard) -> str:
+        """What a shard's output must carry to be up to date."""
+        stage = self.stage(shard)
+        return fingerprint(
+            {
+                "stage": stage.name,
+                "version": stage.version,
+                "config": dict(stage.config),
+                "identities": list(stage.identities),
+                "inputs": {name: self._digest(shard, source) for name, source in stage.inputs.items()},
+                "crashed": self.note(shard).crashed,
+            }
+        )
+
+    def note(self, shard: Shard) -> QuarantineNote:
+        """What the shard's quarantine file says."""
+        return self.notes.get(shard, QuarantineNote())
+
+    def finish(self, shard: Shard, mark: Mark, note: QuarantineNote) -> list[Shard]:
+        """Takes in a shard's new output; returns the shards whose state changed with it: runnable, done or blocked."""
+        self._marks[self.output(shard)] = mark
+        self.notes[shard] = note
+        changed: list[Shard] = []
+        settled = [shard]
+        while settled:
+            current = settled.pop()
+            self.standings[current].state = State.DONE
+            for dependent in self._released_by(current):
+                self._decide(dependent)
+                changed.append(dependent)
+                state = self.standings[dependent].state
+                if state is State.DONE:
+                    settled.append(dependent)
+                elif state in DEAD:
+                    changed += self._block_below(dependent)
+        return changed
+
+    def fail(self, shard: Shard) -> list[Shard]:
+        """Takes in that a shard has failed; returns the shards that are blocked because of it."""
+        self.standings[shard].state = State.FAILED
+        return self._block_below(shard)
+
+    def _released_by(self, shard: Shard) -> Iterator[Shard]:
+        """The shards that waited for this one and for no other."""
+        for dependent in self.graph.dependents(shard):
+            if self.standings[dependent].state is State.WAITING:
+                self._pending[dependent] -= 1
+                if not self._pending[dependent]:
+                    del self._pending[dependent]
+                    yield dependent
+
+    def _block_below(self, shard: Shard) -> list[Shard]:
+        blocked: list[Shard] = []
+        edge = [shard]
+        while edge:
+            for dependent in self.graph.dependents(edge.pop()):
+                if self.standings[dependent].state is State.WAITING:
+                    self.standings[dependent].state = State.BLOCKED
+                    blocked.append(dependent)
+                    edge.append(dependent)
+        return blocked
+
+    def _survey(self) -> None:
+        """Decides every shard whose inputs are done, stage by stage.
+
+        What an input still lacks is read from running sums over the batches of a bucket, so that a long prefix costs
+        no more than a short one.
+        """
+        undone: dict[tuple[int, int], list[int]] = {}
+        dead: dict[tuple[int, int], list[int]] = {}
+        for index, stage in enumerate(self.graph.stages):
+            self._find_notes(index)
+            for bucket in self.graph.buckets:
+                for seq in self.graph.seqs(bucket):
+                    shard = Shard(index, seq, bucket)
+                    spans = [
+                        ((producer, bucket), self.graph.extent(shard, source))
+                        for source in stage.inputs.values()
+                        if (producer := self.graph.producer(source)) is not None
+                    ]
+                    self._place(shard, sum(_within(undone, *span) for span in spans), any(_within(dead, *span) for span in spans))
+                states = [self.standings[Shard(index, seq, bucket)].state for seq in self.graph.seqs(bucket)]
+                undone[index, bucket] = [0, *accumulate(state is not State.DONE for state in states)]
+                dead[index, bucket] = [0, *accumulate(state in DEAD for state in states)]
+        self.standings = {shard: self.standings[shard] for shard in self.graph.shards()}
+
+    def _place(self, shard: Shard, pending: int, blocked: bool) -> None:
+        if blocked:
+            self.standings[shard] = Standing(State.BLOCKED)
+        elif pending:
+            self.standings[shard] = Standing(State.WAITING)
+            self._pending[shard] = pending
+        else:
+            self.standings[shard] = Standing(State.WAITING)
+            self._decide(shard)
+
+    def _decide(self, shard: Shard) -> None:
+        """Sets the state of a shard whose inputs are all there."""
+        stage = self.stage(shard)
+        output = self.output(shard)
+        mark = self._mark(output) if output in self._files(output) else None
+        if mark is not None and mark.stamp == self.stamp(shard):
+            state = State.DONE
+        elif stage.costly and stage.name not in self._backfill and (mark or self._elsewhere(shard)):
+            state = State.NEEDS_BACKFILL
+        else:
+            state = State.MISSING if mark is None else State.STALE
+        rows = sum(self._need(source.path).rows for source in self._sources(shard, stage.inputs[stage.primary]))
+        self.standings[shard] = Standing(state, rows)
+
+    def _elsewhere(self, shard: Shard) -> bool:
+        """Whether the shard's table has this batch and bucket under another choice."""
+        stage = self.stage(shard)
+        if stage.choice is None:
+            return False
+        paths = (
+            self._lake.path(stage.table, shard.bucket, self.batch(shard).name, choice)
+            for choice in self._lake.choices(stage.table)
+            if choice != stage.choice
+        )
+        return any(path in self._files(path) for path in paths)
+
+    def _files(self, path: str) -> frozenset[str]:
+        """The files that lay beside `path`, under its table and choice, when first asked: one listing for all of them."""
+        root = str(PurePosixPath(path).parent.parent)
+        if root not in self._listed:
+            self._listed[root] = frozenset(info.path for info in self._lake.storage.list(root, ".parquet"))
+        return self._listed[root]
+
+    def _find_notes(self, index: int) -> None:
+        """Reads the quarantine files of a stage: few, and small."""
+        for seq, batch in self.graph.batches.items():
+            for bucket in batch.buckets:
+                shard = Shard(index, seq, bucket)
+                path = self._quarantine(shard)
+                if path in self._files(path):
+                    rows = quarantine.read(self._lake.storage, path, self.stage(shard))
+                    self.notes[shard] = quarantine.note_of(rows, self.stage(shard))
+
+    def _quarantine(self, shard: Shard) -> str:
+        stage = self.stage(shard)
+        return self._lake.quarantine_path(stage.name, shard.bucket, self.batch(shard).name, stage.choice)
+
+    def _sources(self, shard: Shard, source: Input) -> Iterator[Source]:
+        seqs = self.graph.seqs(shard.bucket)
+        for position in self.graph.extent(shard, source):
+            path = self._lake.path(source.table, shard.bucket, self.graph.batches[seqs[position]].name, source.choice)
+            yield Source(path, self._need(path).digest)
+
+    def _digest(self, shard: Shard, source: Input) -> str:
+        """Digest of an input's files in order: of the one file, or a chain over the files of a longer span.
+
+        The chain is kept, so that the stamp over a prefix of n batches costs one step, not n.
+        """
+        extent = self.graph.extent(shard, source)
+        if source.span == "batch":
+            return next(self._sources(shard, source)).digest
+        key = (source.table, None if source.choice is None else "=".join(source.choice), shard.bucket)
+        chain = self._chains.setdefault(key, [])
+        seqs = self.graph.seqs(shard.bucket)
+        while len(chain) < len(extent):
+            path = self._lake.path(
+                source.table, shard.bucket, self.graph.batches[seqs[len(chain)]].name, source.choice
+            )
+            before = chain[-1] if chain else ""
+            chain.append(hashlib.sha256(f"{before}/{self._need(path).digest}".encode()).hexdigest())
+        return chain[len(extent) - 1]
+
+    def _mark(self, path: str) -> Mark | None:
+        if path not in self._marks:
+            self._marks[path] = tables.read_mark(self._lake.storage, path, self._cache)
+        return self._marks[path]
+
+    def _need(self, path: str) -> Mark:
+        mark = self._mark(path)
+        if mark is None:
+            raise LakeError(
+                f"{path} is missing, though its batch is committed and no stage of this run writes it. "
+                "Restore the file, or ingest its source into a new lake."
+            )
+        return mark
+
+
+def _within(sums: dict[tuple[int, int], list[int]], key: tuple[int, int], extent: range) -> int:
+    cumulative = sums[key]
+    return cumulative[extent.stop] - cumulative[extent.start]

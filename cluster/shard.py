@@ -1,0 +1,174 @@
+"""What runs in a worker. Paths travel, not data; nothing global is set; every function can be run again at any time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+import pyarrow as pa
+
+from cluster import quarantine, tables
+from cluster.errors import LakeError
+from cluster.quarantine import QuarantineNote
+from cluster.stage import ShardOutput, Stage
+from cluster.storage import Storage
+from cluster.tables import Mark
+
+LoadModel = Callable[[], Any]
+"""Gives the stage's model, or None for a stage without; called only when there is something to compute."""
+
+
+class InputChanged(LakeError):
+    """A file is not the one that the shard was planned with."""
+
+
+class Source(NamedTuple):
+    """One input file, and the digest that it had when the shard was planned."""
+
+    path: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Work:
+    """All that a worker must know of one shard beside its stage."""
+
+    label: str
+    output: str
+    quarantine: str
+    inputs: Mapping[str, tuple[Source, ...]]
+    stamp: str
+    crashed: str
+
+
+@dataclass(frozen=True)
+class ShardReport:
+    """What comes back from a shard: the marks of the files that are there now, and what it took."""
+
+    mark: Mark
+    quarantine_mark: Mark | None
+    note: QuarantineNote
+    seconds: float
+
+
+def run(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> ShardReport:
+    """Computes a shard and publishes its quarantine file, then its output.
+
+    Raises LakeError when a file has not the schema or the content that was planned with, or the computed table is not
+    in order, and whatever the stage raises. Nothing is left half written.
+    """
+    started = time.monotonic()
+    crashed = _crashed(stage, storage, work)
+    primary = _primary(stage, storage, work, crashed)
+    output = _compute(stage, storage, work, primary, load_model)
+    lost = crashed if output.quarantine is None else pa.concat_tables([crashed, output.quarantine])
+    quarantine_mark = quarantine.replace(storage, work.quarantine, lost, stage, work.stamp)
+    mark = tables.publish(storage, work.output, output.table, stage.schema, work.stamp)
+    return ShardReport(mark, quarantine_mark, quarantine.note_of(lost, stage), time.monotonic() - started)
+
+
+def count_units(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> int:
+    """Number of units of a shard; reads all its inputs and loads the model, so that what kills without any row shows."""
+    primary = _primary(stage, storage, work, _crashed(stage, storage, work))
+    _inputs(stage, storage, work, primary)
+    load_model()
+    return _units(primary, stage).height
+
+
+def probe(stage: Stage, storage: Storage, work: Work, load_model: LoadModel, part: range) -> None:
+    """Computes some units of a shard and publishes nothing."""
+    primary = _primary(stage, storage, work, _crashed(stage, storage, work))
+    _compute(stage, storage, work, _within(primary, stage, part), load_model)
+
+
+def take_out(
+    stage: Stage, storage: Storage, work: Work, load_model: LoadModel, positions: Sequence[int], reason: str
+) -> QuarantineNote:
+    """Writes the units at `positions` to the quarantine file; the shard leaves them out from now on."""
+    crashed = _crashed(stage, storage, work)
+    units = _units(_primary(stage, storage, work, crashed), stage)[list(positions)]
+    rows = pa.concat_tables([crashed, quarantine.crash_rows(units, stage, reason)])
+    note = quarantine.note_of(rows, stage)
+    quarantine.replace(storage, work.quarantine, rows, stage, note.crashed)
+    return note
+
+
+def _compute(stage: Stage, storage: Storage, work: Work, primary: pa.Table, load_model: LoadModel) -> ShardOutput:
+    if not primary.num_rows:
+        return ShardOutput(stage.schema.empty_table())
+    inputs = _inputs(stage, storage, work, primary)
+    output = stage.compute(inputs, load_model())
+    tables.require_schema(output.table, stage.schema, f"output of {work.label}")
+    if output.quarantine is not None:
+        tables.require_schema(output.quarantine, stage.quarantine_schema, f"quarantine of {work.label}")
+    if "history_id" in stage.schema.names and not _series(output.table["history_id"]).is_sorted():
+        raise LakeError(f"the rows of the output of {work.label} are not sorted by history_id: a fault of its stage")
+    return output
+
+
+def _primary(stage: Stage, storage: Storage, work: Work, crashed: pa.Table) -> pa.Table:
+    """The rows to work on: without the units that are known to kill their worker."""
+    primary = tables.read(storage, [source.path for source in work.inputs[stage.primary]], stage.inputs[stage.primary].schema)
+    _require_unchanged(storage, work, stage.primary)
+    if not crashed.num_rows:
+        return primary
+    units = quarantine.crashed_units(crashed, stage).with_columns(out=True)
+    keys = _keys(primary, stage).join(units, on=stage.unit, how="left", nulls_equal=True, maintain_order="left")
+    return primary.filter(keys["out"].is_null().to_arrow())
+
+
+def _inputs(stage: Stage, storage: Storage, work: Work, primary: pa.Table) -> dict[str, pa.Table]:
+    inputs = {stage.primary: primary}
+    for name, spec in stage.inputs.items():
+        if name == stage.primary:
+            continue
+        histories = _series(primary["history_id"]).unique().sort().to_list() if spec.of_primary else None
+        inputs[name] = tables.read(storage, [source.path for source in work.inputs[name]], spec.schema, histories)
+        _require_unchanged(storage, work, name)
+    return inputs
+
+
+def _require_unchanged(storage: Storage, work: Work, name: str) -> None:
+    """The stamp names digests: a file that another run has replaced since must not be computed from under them."""
+    for path, digest in work.inputs[name]:
+        mark = tables.read_mark(storage, path)
+        if mark is None or mark.digest != digest:
+            raise InputChanged(
+                f"{path} was {'removed' if mark is None else 'replaced'} while {work.label} was being computed: another "
+                "run works on this lake with other settings. Let it end, then run again."
+            )
+
+
+def _crashed(stage: Stage, storage: Storage, work: Work) -> pa.Table:
+    """The crash rows of the shard's quarantine file, which must be those that its stamp names."""
+    rows = quarantine.read(storage, work.quarantine, stage)
+    crashed = rows.filter(_series(rows["origin"]).eq(quarantine.CRASH).to_arrow())
+    if quarantine.note_of(crashed, stage).crashed != work.crashed:
+        raise InputChanged(f"{work.quarantine} was changed while {work.label} was being computed. Run again.")
+    return crashed
+
+
+def _units(primary: pa.Table, stage: Stage) -> pl.DataFrame:
+    """The distinct units in order, with `weight`: how many rows of the primary each holds."""
+    return _keys(primary, stage).group_by(stage.unit).len(name="weight").sort(stage.unit)
+
+
+def _within(primary: pa.Table, stage: Stage, part: range) -> pa.Table:
+    units = _units(primary, stage)[part.start : part.stop].select(*stage.unit, taken=True)
+    keys = _keys(primary, stage).join(units, on=stage.unit, how="left", nulls_equal=True, maintain_order="left")
+    return primary.filter(keys["taken"].is_not_null().to_arrow())
+
+
+def _keys(primary: pa.Table, stage: Stage) -> pl.DataFrame:
+    frame = pl.from_arrow(primary.select(list(stage.unit)))
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _series(column: pa.ChunkedArray) -> pl.Series:
+    series = pl.from_arrow(column)
+    assert isinstance(series, pl.Series)
+    return series

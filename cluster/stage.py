@@ -1,0 +1,94 @@
+"""What the executor must know of a stage: everything comes in as data, cluster/ knows no stage by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pyarrow as pa
+
+Choice = tuple[str, str]
+"""The name of a choice and its id, as in the path: `("model", "all-minilm-l6-v2")`."""
+
+Span = Literal["batch", "prefix", "all"]
+"""Which batches of its bucket an input takes: the shard's own, those up to it, or every committed one (as-of latest)."""
+
+CRASH_COLUMNS = ("reason", "origin", "weight")
+"""What a quarantine table must have beside the columns of a unit, so that a crashed unit can be written there."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One table that a stage reads, from the shard's own bucket.
+
+    `of_primary` reads only the histories that occur in the primary input: both must have a `history_id`.
+    """
+
+    table: str
+    choice: Choice | None
+    schema: pa.Schema
+    span: Span = "batch"
+    of_primary: bool = False
+
+
+@dataclass(frozen=True)
+class ShardOutput:
+    """What a stage computed: rows with the stage's exact schema, and what it had to leave out (None: nothing)."""
+
+    table: pa.Table
+    quarantine: pa.Table | None = None
+
+
+Compute = Callable[[Mapping[str, pa.Table], Any], ShardOutput]
+"""The tables by input name, and the loaded model or None. Must be picklable (by reference, or by cloudpickle)."""
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model that is loaded once in an actor. Stages with the same key share one pool of actors."""
+
+    key: str
+    load: Callable[[], Any]
+    gpus: float = 0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Turns the inputs of one (bucket, batch) into one file of `table`.
+
+    `primary` names the input whose rows are worked on; without a row in it the output has none either, and `compute` is
+    not called. `unit` are the columns of the primary that name what bisection may take out: rows with equal values stay
+    together. `config` holds every literal that affects the output, `identities` the models' names and weights digests:
+    both are part of the stamp, `version` too. A costly stage never redoes what exists unless it is named in `backfill`.
+
+    Raises ValueError where the parts do not fit each other.
+    """
+
+    name: str
+    version: int
+    table: str
+    choice: Choice | None
+    schema: pa.Schema
+    inputs: Mapping[str, Input]
+    primary: str
+    unit: tuple[str, ...]
+    compute: Compute
+    quarantine_schema: pa.Schema
+    config: Mapping[str, Any] = field(default_factory=dict)
+    identities: tuple[str, ...] = ()
+    model: ModelSpec | None = None
+    costly: bool = False
+
+    def __post_init__(self) -> None:
+        if self.primary not in self.inputs:
+            raise ValueError(f"stage {self.name}: its primary {self.primary!r} is none of its inputs")
+        primary = self.inputs[self.primary]
+        if primary.span != "batch" or primary.of_primary:
+            raise ValueError(f"stage {self.name}: the primary input takes one batch, whole")
+        lacking = [name for name in self.unit if name not in primary.schema.names]
+        if not self.unit or lacking:
+            raise ValueError(f"stage {self.name}: unit {self.unit} needs columns of {self.primary}; it lacks {lacking}")
+        lacking = [name for name in (*self.unit, *CRASH_COLUMNS) if name not in self.quarantine_schema.names]
+        if lacking:
+            raise ValueError(f"stage {self.name}: its quarantine schema lacks {lacking}")

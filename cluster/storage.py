@@ -1,0 +1,144 @@
+"""Files of a lake, through fsspec: exclusive creation, atomic replacement, and never half a file under a final name."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from typing import IO, Any, NamedTuple, cast
+
+import fsspec
+
+_TEMPORARY = ".tmp"
+
+
+class FileInfo(NamedTuple):
+    """A file: its path relative to the root, its size in bytes, and what changes when it is written again."""
+
+    path: str
+    size: int
+    version: str
+
+
+class Storage:
+    """The files below one root; paths are POSIX and relative to it. Picklable."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.fs, self.root = fsspec.core.url_to_fs(url)
+        self.root = str(self.root).rstrip("/")
+        self.local = "file" in self._protocols()
+
+    def __reduce__(self) -> tuple[type[Storage], tuple[str]]:
+        return Storage, (self.url,)
+
+    def full(self, path: str) -> str:
+        """The path as the filesystem knows it."""
+        return f"{self.root}/{path}"
+
+    def exists(self, path: str) -> bool:
+        """Whether the file is there."""
+        return bool(self.fs.exists(self.full(path)))
+
+    def info(self, path: str) -> FileInfo | None:
+        """Size and version of a file, None where there is none."""
+        if self.local:
+            try:
+                stat = os.stat(self.full(path))
+            except FileNotFoundError:
+                return None
+            return FileInfo(path, stat.st_size, str(stat.st_mtime_ns))
+        self.fs.invalidate_cache()
+        try:
+            return self._info(self.fs.info(self.full(path)))
+        except FileNotFoundError:
+            return None
+
+    def list(self, prefix: str, suffix: str = "") -> list[FileInfo]:
+        """Every file below a folder, by path; a folder that is not there has none."""
+        if self.local:
+            return self._walk(prefix, suffix)
+        self.fs.invalidate_cache()
+        found = self.fs.find(self.full(prefix), detail=True)
+        infos = [self._info(entry) for entry in found.values() if entry["type"] == "file"]
+        return sorted(info for info in infos if info.path.endswith(suffix))
+
+    def read_bytes(self, path: str) -> bytes:
+        """The whole file. Raises FileNotFoundError."""
+        return cast(bytes, self.fs.cat_file(self.full(path)))
+
+    def open_input(self, path: str) -> IO[bytes]:
+        """A seekable stream of the file."""
+        return cast(IO[bytes], self.fs.open(self.full(path), "rb"))
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Writes a file that must not be there yet; False when it is. Of several racing writers one wins."""
+        if not self.local:
+            try:
+                self.fs.pipe_file(self.full(path), data, mode="create")
+            except FileExistsError:
+                return False
+            return True
+        temporary = self._write_temporary(path, data)
+        try:
+            os.link(temporary, self.full(path))
+        except FileExistsError:
+            return False
+        finally:
+            temporary.unlink()
+        _sync_folder(temporary.parent)
+        return True
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Writes a file over whatever is there, in one step: a reader sees the old file or the new one."""
+        if not self.local:
+            self.fs.pipe_file(self.full(path), data)
+            return
+        temporary = self._write_temporary(path, data)
+        os.replace(temporary, self.full(path))
+        _sync_folder(temporary.parent)
+
+    def delete(self, path: str) -> None:
+        """Removes a file; one that is not there is no error."""
+        try:
+            self.fs.rm_file(self.full(path))
+        except FileNotFoundError:
+            return
+
+    def _protocols(self) -> tuple[str, ...]:
+        protocol = self.fs.protocol
+        return (protocol,) if isinstance(protocol, str) else tuple(protocol)
+
+    def _write_temporary(self, path: str, data: bytes) -> Path:
+        target = Path(self.full(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.parent / f".{uuid.uuid4().hex}{_TEMPORARY}"
+        with temporary.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        return temporary
+
+    def _walk(self, prefix: str, suffix: str) -> list[FileInfo]:
+        found = []
+        for folder, _, names in os.walk(self.full(prefix)):
+            for name in names:
+                if not name.endswith(suffix) or name.endswith(_TEMPORARY):
+                    continue
+                info = self.info(os.path.relpath(os.path.join(folder, name), self.root))
+                if info is not None:
+                    found.append(info)
+        return sorted(found)
+
+    def _info(self, entry: dict[str, Any]) -> FileInfo:
+        path = str(entry["name"]).removeprefix(self.root + "/")
+        version = entry.get("ETag") or entry.get("LastModified") or entry.get("created") or ""
+        return FileInfo(path, int(entry["size"]), str(version))
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

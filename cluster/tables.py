@@ -1,0 +1,162 @@
+"""Tables as Parquet files that carry a stamp and a digest in the footer; the schema is checked at both ends."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cluster.cache import MarkCache
+from cluster.errors import LakeError, SchemaMismatch
+from cluster.storage import Storage
+
+ROW_GROUP = 8192
+_STAMP = b"slatemill.stamp"
+_DIGEST = b"slatemill.digest"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a footer says: how the file came to be (stamp), what is in it (digest), and how many rows."""
+
+    stamp: str
+    digest: str
+    rows: int
+
+
+class _HashingSink(io.BytesIO):
+    """Bytes in memory, hashed as they are written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.running = hashlib.sha256()
+
+    def write(self, data: object) -> int:
+        self.running.update(data)  # type: ignore[arg-type]
+        return super().write(data)  # type: ignore[arg-type]
+
+
+def require_schema(table: pa.Table, schema: pa.Schema, what: str) -> None:
+    """Raises SchemaMismatch, with both sides, unless a table has exactly this schema (metadata aside)."""
+    if table.schema.equals(schema, check_metadata=False):
+        return
+    raise SchemaMismatch(_difference(table.schema, schema, what))
+
+
+def encode(table: pa.Table, schema: pa.Schema, stamp: str) -> tuple[bytes, Mark]:
+    """A table as the bytes of a Parquet file, with its mark. Equal tables give equal digests however they are chunked.
+
+    Raises SchemaMismatch.
+    """
+    require_schema(table, schema, "the table to write")
+    sink = _HashingSink()
+    options = {"compression": "zstd", "compression_level": 3}
+    with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), schema, **options) as writer:
+        whole = table.replace_schema_metadata(None).combine_chunks()
+        for start in range(0, whole.num_rows, ROW_GROUP):
+            writer.write_table(whole.slice(start, ROW_GROUP), row_group_size=ROW_GROUP)
+        # Row groups reach the sink as they are written; what follows is the footer.
+        digest = sink.running.hexdigest()
+        writer.add_key_value_metadata({_STAMP.decode(): stamp, _DIGEST.decode(): digest})
+    return sink.getvalue(), Mark(stamp, digest, table.num_rows)
+
+
+def publish(storage: Storage, path: str, table: pa.Table, schema: pa.Schema, stamp: str) -> Mark:
+    """Writes a table where it belongs and returns the mark of the file that is there afterwards.
+
+    A file with the same stamp is left alone (the first writer wins); a stale one is replaced in one step.
+    Raises SchemaMismatch.
+    """
+    data, mark = encode(table, schema, stamp)
+    if storage.create(path, data):
+        return mark
+    there = read_mark(storage, path)
+    if there is not None and there.stamp == stamp:
+        return there
+    storage.replace(path, data)
+    return mark
+
+
+def read_mark(storage: Storage, path: str, cache: MarkCache | None = None) -> Mark | None:
+    """The mark of a file, None where there is no file. Raises LakeError for a file without one."""
+    info = storage.info(path)
+    if info is None:
+        return None
+    full = storage.full(path)
+    if cache is not None and (kept := cache.get(full, info.size, info.version)) is not None:
+        return Mark(**kept)
+    try:
+        with storage.open_input(path) as stream:
+            footer = pq.read_metadata(stream)
+        values = footer.metadata or {}
+        mark = Mark(values[_STAMP].decode(), values[_DIGEST].decode(), footer.num_rows)
+    except (pa.ArrowInvalid, KeyError) as error:
+        raise LakeError(f"{path} was not written by slatemill (no stamp in its footer): move it out of the lake") from error
+    if cache is not None:
+        cache.put(full, info.size, info.version, asdict(mark))
+    return mark
+
+
+def read(
+    storage: Storage,
+    paths: Sequence[str],
+    schema: pa.Schema,
+    history_ids: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+) -> pa.Table:
+    """The rows of several files, in the order of `paths`; with `history_ids`, of those histories only.
+
+    Raises SchemaMismatch when a file has another schema, FileNotFoundError when one is missing.
+    """
+    wanted = None if history_ids is None else pa.array(history_ids, pa.large_string())
+    kept = schema if columns is None else pa.schema([schema.field(name) for name in columns])
+    parts = [_read_one(storage, path, schema, wanted, columns) for path in paths]
+    return pa.concat_tables([kept.empty_table(), *parts]).cast(kept)
+
+
+def _read_one(
+    storage: Storage, path: str, schema: pa.Schema, wanted: pa.Array | None, columns: Sequence[str] | None
+) -> pa.Table:
+    with storage.open_input(path) as stream:
+        file = pq.ParquetFile(stream)
+        found = file.schema_arrow.remove_metadata()
+        if not found.equals(schema, check_metadata=False):
+            raise SchemaMismatch(_difference(found, schema, path))
+        if wanted is None:
+            return file.read(columns=columns).replace_schema_metadata(None)
+        groups = _groups_of(file, wanted)
+        needed = None if columns is None else list(dict.fromkeys([*columns, "history_id"]))
+        table = file.read_row_groups(groups, columns=needed).replace_schema_metadata(None)
+    table = table.filter(pc.is_in(table["history_id"], wanted))
+    return table if columns is None else table.select(columns)
+
+
+def _groups_of(file: pq.ParquetFile, wanted: pa.Array) -> list[int]:
+    """Row groups whose range of history_id holds any wanted one: rows are sorted by it."""
+    place = file.schema_arrow.get_field_index("history_id")
+    names = sorted(wanted.to_pylist())
+    groups = []
+    for index in range(file.num_row_groups):
+        statistics = file.metadata.row_group(index).column(place).statistics
+        if statistics is None or not statistics.has_min_max:
+            groups.append(index)
+        elif any(statistics.min <= name <= statistics.max for name in names):
+            groups.append(index)
+    return groups
+
+
+def _difference(found: pa.Schema, expected: pa.Schema, what: str) -> str:
+    names = dict.fromkeys([*expected.names, *found.names])
+    lines = []
+    for name in names:
+        left = found.field(name) if name in found.names else None
+        right = expected.field(name) if name in expected.names else None
+        if left is None or right is None or not left.equals(right):
+            lines.append(f"  {name}: found {left}, expected {right}")
+    detail = "\n".join(lines) or "  the order of the columns differs"
+    return f"{what} has another schema.\nDifferences:\n{detail}\nFound:\n{found}\nExpected:\n{expected}"

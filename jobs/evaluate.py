@@ -1,0 +1,49 @@
+"""`slatemill evaluate`: completeness of one run's slates, read from its snapshot and from nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from cluster import snapshot, tables
+from cluster.lake import Lake
+from pipeline import schemas
+from pipeline.evaluate.completeness import outcomes
+from pipeline.evaluate.summary import Summary, summary
+
+_READ = {
+    "labels": schemas.LABELS,
+    "requests": schemas.REQUESTS,
+    "sources": schemas.SOURCES,
+    "pools": schemas.POOLS,
+    "slates": schemas.SLATES,
+    "oracle_slates": schemas.SLATES,
+}
+
+
+def evaluate(lake: Lake, profile_name: str, run_id: str | None, draws: int, seed: int) -> tuple[Summary, dict[str, Any]]:
+    """Measures the latest run of a profile, or the one named.
+
+    Raises SnapshotStale when a file no longer carries the stamp that the snapshot lists, NoSnapshot when there is none.
+    """
+    taken = snapshot.load(lake, run_id) if run_id else snapshot.latest(lake, profile_name)
+    snapshot.verify(lake, taken)
+    read = {name: tables.read(lake.storage, snapshot.paths_of(taken, name), schema) for name, schema in _READ.items()}
+    ranker = taken.identities.get("ranker") or {}
+    results = outcomes(
+        read["requests"],
+        read["labels"],
+        read["pools"],
+        pa.concat_tables([read["slates"], read["oracle_slates"]]),
+        read["sources"],
+    )
+    about = {
+        "run_id": taken.run_id,
+        "profile": taken.profile,
+        "ranker": ranker.get("identity"),
+        "ranker_source": ranker.get("source"),
+        "style": taken.config["slates"]["style"],
+        "pool_size": taken.config["recall"]["pool_size"],
+    }
+    return summary(results, seen_histories=ranker.get("seen_histories", []), draws=draws, seed=seed), about

@@ -1,0 +1,85 @@
+"""`slatemill run`: brings every slate of a profile up to date, and leaves a snapshot of what was read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from cluster import snapshot
+from cluster.batches import committed
+from cluster.cache import MarkCache
+from cluster.executor import RunReport, execute
+from cluster.lake import Lake
+from cluster.progress import Progress, progress_for
+from cluster.stage import Stage
+from jobs.config import Profile
+from jobs.graph import stages
+from models.ranker import LightGBMRanker
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Where a run runs, and how much it may cost: nothing of this affects what is written."""
+
+    workers: int | None = None
+    address: str | None = None
+    backfill: tuple[str, ...] = ()
+    deadline_s: float = 1800.0
+    quarantine_limit: float = 0.01
+
+
+class RunFailed(RuntimeError):
+    """A run that training or a demo needs did not end well; `report` says why."""
+
+    def __init__(self, report: RunReport) -> None:
+        super().__init__("; ".join(failure.reason for failure in report.failures) or "the run did not end well")
+        self.report = report
+
+
+def run(
+    lake: Lake, profile: Profile, resources: Resources, ranker: LightGBMRanker | None, ranker_source: str | None
+) -> tuple[RunReport, str]:
+    """Runs every stage of a profile and writes the run's snapshot; returns the report and the run_id."""
+    started = datetime.now(UTC)
+    report = execute_stages(lake, profile, stages(profile, lake.tokenizer, ranker), resources)
+    identities = {}
+    if ranker is not None:
+        identities["ranker"] = {
+            "identity": ranker.identity,
+            "source": ranker_source,
+            "seen_histories": list(ranker.seen_histories),
+        }
+    run_id = snapshot.write(
+        lake,
+        snapshot.Snapshot(
+            run_id=snapshot.new_run_id(started),
+            profile=profile.name,
+            started=started,
+            ended=datetime.now(UTC),
+            exit_code=report.exit_code,
+            config=profile.model_dump(mode="json"),
+            identities=identities,
+            counts=report.counts(),
+            cost={"worker_seconds": report.worker_seconds},
+            files=report.files,
+        ),
+    )
+    return report, run_id
+
+
+def execute_stages(lake: Lake, profile: Profile, path: Sequence[Stage], resources: Resources) -> RunReport:
+    """Runs the given stages over all committed batches, with progress on the terminal or in the log."""
+    progress: Progress = progress_for(title=profile.name)
+    return execute(
+        lake,
+        path,
+        committed(lake),
+        workers=resources.workers,
+        address=resources.address,
+        backfill=resources.backfill,
+        deadline_s=resources.deadline_s,
+        quarantine_limit=resources.quarantine_limit,
+        progress=progress,
+        cache=MarkCache(),
+    )
