@@ -17,8 +17,8 @@ from cluster.fingerprint import fingerprint
 from cluster.graph import Graph, Shard
 from cluster.lake import Lake
 from cluster.quarantine import QuarantineNote
-from cluster.shard import Source, Work
-from cluster.stage import Input, Stage
+from cluster.shard import ShardReport, Source, Work
+from cluster.stage import Choice, Input, Stage
 from cluster.tables import Mark
 
 
@@ -64,17 +64,20 @@ class Plan:
         unknown = sorted(set(backfill) - {stage.name for stage in stages})
         if unknown:
             known = ", ".join(stage.name for stage in stages if stage.costly)
-            raise ValueError(f"no stage {', '.join(unknown)} to back-fill; costly stages of this run: {known or 'none'}")
+            raise ValueError(
+                f"no stage {', '.join(unknown)} to back-fill; costly stages of this run: {known or 'none'}"
+            )
         self.graph = Graph(stages, batches)
         self.standings: dict[Shard, Standing] = {}
         self.notes: dict[Shard, QuarantineNote] = {}
-        self._lake = lake
+        self.lake = lake
         self._backfill = frozenset(backfill)
         self._cache = cache
         self._marks: dict[str, Mark | None] = {}
         self._chains: dict[tuple[str, str | None, int], list[str]] = {}
         self._pending: dict[Shard, int] = {}
         self._listed: dict[str, frozenset[str]] = {}
+        self._choices: dict[str, list[Choice]] = {}
         self._survey()
 
     def shards(self, *states: State) -> Iterator[Shard]:
@@ -92,11 +95,22 @@ class Plan:
     def output(self, shard: Shard) -> str:
         """Path of a shard's output."""
         stage = self.stage(shard)
-        return self._lake.path(stage.table, shard.bucket, self.batch(shard).name, stage.choice)
+        return self.lake.path(stage.table, shard.bucket, self.batch(shard).name, stage.choice)
 
-    def mark(self, shard: Shard) -> Mark:
-        """Mark of a done shard's output."""
-        return self._need(self.output(shard))
+    def quarantine(self, shard: Shard) -> str:
+        """Path of a shard's quarantine file."""
+        stage = self.stage(shard)
+        return self.lake.quarantine_path(stage.name, shard.bucket, self.batch(shard).name, stage.choice)
+
+    def mark(self, path: str) -> Mark:
+        """Mark of a file that must be there. Raises LakeError when it is not."""
+        mark = self._mark(path)
+        if mark is None:
+            raise LakeError(
+                f"{path} is missing, though its batch is committed and no stage of this run writes it. "
+                "Restore the file, or ingest its source into a new lake."
+            )
+        return mark
 
     def inputs(self, shard: Shard) -> dict[str, tuple[Source, ...]]:
         """The files that a shard reads, by input name. Its inputs must be done."""
@@ -107,7 +121,7 @@ class Plan:
         stage = self.stage(shard)
         return Work(
             output=self.output(shard),
-            quarantine=self._quarantine(shard),
+            quarantine=self.quarantine(shard),
             inputs=self.inputs(shard),
             stamp=self.stamp(shard),
             crashed=self.note(shard).crashed,
@@ -132,10 +146,11 @@ class Plan:
         """What the shard's quarantine file says."""
         return self.notes.get(shard, QuarantineNote())
 
-    def finish(self, shard: Shard, mark: Mark, note: QuarantineNote) -> list[Shard]:
+    def finish(self, shard: Shard, report: ShardReport) -> list[Shard]:
         """Takes in a shard's new output; returns the shards whose state changed with it: runnable, done or blocked."""
-        self._marks[self.output(shard)] = mark
-        self.notes[shard] = note
+        self._marks[self.output(shard)] = report.mark
+        self._marks[self.quarantine(shard)] = report.quarantine_mark
+        self.notes[shard] = report.note
         changed: list[Shard] = []
         settled = [shard]
         while settled:
@@ -194,7 +209,11 @@ class Plan:
                         for source in stage.inputs.values()
                         if (producer := self.graph.producer(source)) is not None
                     ]
-                    self._place(shard, sum(_within(undone, *span) for span in spans), any(_within(dead, *span) for span in spans))
+                    self._place(
+                        shard,
+                        sum(_within(undone, *span) for span in spans),
+                        any(_within(dead, *span) for span in spans),
+                    )
                 states = [self.standings[Shard(index, seq, bucket)].state for seq in self.graph.seqs(bucket)]
                 undone[index, bucket] = [0, *accumulate(state is not State.DONE for state in states)]
                 dead[index, bucket] = [0, *accumulate(state in DEAD for state in states)]
@@ -221,7 +240,7 @@ class Plan:
             state = State.NEEDS_BACKFILL
         else:
             state = State.MISSING if mark is None else State.STALE
-        rows = sum(self._need(source.path).rows for source in self._sources(shard, stage.inputs[stage.primary]))
+        rows = sum(self.mark(source.path).rows for source in self._sources(shard, stage.inputs[stage.primary]))
         self.standings[shard] = Standing(state, rows)
 
     def _elsewhere(self, shard: Shard) -> bool:
@@ -229,9 +248,11 @@ class Plan:
         stage = self.stage(shard)
         if stage.choice is None:
             return False
+        if stage.table not in self._choices:
+            self._choices[stage.table] = self.lake.choices(stage.table)
         paths = (
-            self._lake.path(stage.table, shard.bucket, self.batch(shard).name, choice)
-            for choice in self._lake.choices(stage.table)
+            self.lake.path(stage.table, shard.bucket, self.batch(shard).name, choice)
+            for choice in self._choices[stage.table]
             if choice != stage.choice
         )
         return any(path in self._files(path) for path in paths)
@@ -240,7 +261,7 @@ class Plan:
         """The files that lay beside `path`, under its table and choice, when first asked: one listing for all of them."""
         root = str(PurePosixPath(path).parent.parent)
         if root not in self._listed:
-            self._listed[root] = frozenset(info.path for info in self._lake.storage.list(root, ".parquet"))
+            self._listed[root] = frozenset(info.path for info in self.lake.storage.list(root, ".parquet"))
         return self._listed[root]
 
     def _find_notes(self, index: int) -> None:
@@ -248,20 +269,16 @@ class Plan:
         for seq, batch in self.graph.batches.items():
             for bucket in batch.buckets:
                 shard = Shard(index, seq, bucket)
-                path = self._quarantine(shard)
+                path = self.quarantine(shard)
                 if path in self._files(path):
-                    rows = quarantine.read(self._lake.storage, path, self.stage(shard))
+                    rows = quarantine.read(self.lake.storage, path, self.stage(shard))
                     self.notes[shard] = quarantine.note_of(rows, self.stage(shard))
-
-    def _quarantine(self, shard: Shard) -> str:
-        stage = self.stage(shard)
-        return self._lake.quarantine_path(stage.name, shard.bucket, self.batch(shard).name, stage.choice)
 
     def _sources(self, shard: Shard, source: Input) -> Iterator[Source]:
         seqs = self.graph.seqs(shard.bucket)
         for position in self.graph.extent(shard, source):
-            path = self._lake.path(source.table, shard.bucket, self.graph.batches[seqs[position]].name, source.choice)
-            yield Source(path, self._need(path).digest)
+            path = self.lake.path(source.table, shard.bucket, self.graph.batches[seqs[position]].name, source.choice)
+            yield Source(path, self.mark(path).digest)
 
     def _digest(self, shard: Shard, source: Input) -> str:
         """Digest of an input's files in order: of the one file, or a chain over the files of a longer span.
@@ -275,26 +292,15 @@ class Plan:
         chain = self._chains.setdefault(key, [])
         seqs = self.graph.seqs(shard.bucket)
         while len(chain) < len(extent):
-            path = self._lake.path(
-                source.table, shard.bucket, self.graph.batches[seqs[len(chain)]].name, source.choice
-            )
+            path = self.lake.path(source.table, shard.bucket, self.graph.batches[seqs[len(chain)]].name, source.choice)
             before = chain[-1] if chain else ""
-            chain.append(hashlib.sha256(f"{before}/{self._need(path).digest}".encode()).hexdigest())
+            chain.append(hashlib.sha256(f"{before}/{self.mark(path).digest}".encode()).hexdigest())
         return chain[len(extent) - 1]
 
     def _mark(self, path: str) -> Mark | None:
         if path not in self._marks:
-            self._marks[path] = tables.read_mark(self._lake.storage, path, self._cache)
+            self._marks[path] = tables.read_mark(self.lake.storage, path, self._cache)
         return self._marks[path]
-
-    def _need(self, path: str) -> Mark:
-        mark = self._mark(path)
-        if mark is None:
-            raise LakeError(
-                f"{path} is missing, though its batch is committed and no stage of this run writes it. "
-                "Restore the file, or ingest its source into a new lake."
-            )
-        return mark
 
 
 def _within(sums: dict[tuple[int, int], list[int]], key: tuple[int, int], extent: range) -> int:

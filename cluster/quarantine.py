@@ -18,8 +18,9 @@ CRASH = "crash"
 
 @dataclass(frozen=True, slots=True)
 class QuarantineNote:
-    """A quarantine file in short: digest of its crashed units ("" without any), and the weight of all its rows."""
+    """A quarantine file in short: its rows, digest of its crashed units ("" without any), and the rows' whole weight."""
 
+    rows: int = 0
     crashed: str = ""
     weight: int = 0
 
@@ -35,7 +36,7 @@ def note_of(rows: pa.Table, stage: Stage) -> QuarantineNote:
     """What a plan must know of quarantine rows."""
     crashed = crashed_units(rows, stage)
     digest = fingerprint([list(unit) for unit in crashed.sort(stage.unit).rows()]) if crashed.height else ""
-    return QuarantineNote(digest, pc.sum(rows["weight"]).as_py() or 0)
+    return QuarantineNote(rows.num_rows, digest, pc.sum(rows["weight"]).as_py() or 0)
 
 
 def crashed_units(rows: pa.Table, stage: Stage) -> pl.DataFrame:

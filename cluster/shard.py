@@ -111,7 +111,9 @@ def _compute(stage: Stage, storage: Storage, work: Work, primary: pa.Table, load
 
 def _primary(stage: Stage, storage: Storage, work: Work, crashed: pa.Table) -> pa.Table:
     """The rows to work on: without the units that are known to kill their worker."""
-    primary = tables.read(storage, [source.path for source in work.inputs[stage.primary]], stage.inputs[stage.primary].schema)
+    primary = tables.read(
+        storage, [source.path for source in work.inputs[stage.primary]], stage.inputs[stage.primary].schema
+    )
     _require_unchanged(storage, work, stage.primary)
     if not crashed.num_rows:
         return primary

@@ -22,7 +22,9 @@ _READ = {
 }
 
 
-def evaluate(lake: Lake, profile_name: str, run_id: str | None, draws: int, seed: int) -> tuple[Summary, dict[str, Any]]:
+def evaluate(
+    lake: Lake, profile_name: str, run_id: str | None, draws: int, seed: int
+) -> tuple[Summary, dict[str, Any]]:
     """Measures the latest run of a profile, or the one named.
 
     Raises SnapshotStale when a file no longer carries the stamp that the snapshot lists, NoSnapshot when there is none.
@@ -46,4 +48,5 @@ def evaluate(lake: Lake, profile_name: str, run_id: str | None, draws: int, seed
         "style": taken.config["slates"]["style"],
         "pool_size": taken.config["recall"]["pool_size"],
     }
-    return summary(results, seen_histories=ranker.get("seen_histories", []), draws=draws, seed=seed), about
+    measured = summary(results, seen_histories=ranker.get("seen_histories", []), draws=draws, seed=seed)
+    return measured, about

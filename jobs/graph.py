@@ -66,7 +66,13 @@ def stages_to_features(profile: Profile) -> list[Stage]:
                 **common,
             ),
             _stage(
-                "request_vectors", embedded, request_schema, {"requests": requests}, "requests", _request_vectors, **common
+                "request_vectors",
+                embedded,
+                request_schema,
+                {"requests": requests},
+                "requests",
+                _request_vectors,
+                **common,
             ),
         ]
         pool_inputs["turn_vectors"] = Input("turn_vectors", embedded, turn_schema, span, of_primary=True)

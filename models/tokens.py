@@ -22,7 +22,7 @@ import tiktoken
 from models.interfaces import TokenCounter
 from models.user_cache import user_cache, write_atomically
 
-# What tiktoken would fetch, and the digest it demands (tiktoken_ext.openai_public.o200k_base): its cache is keyed by both.
+# What tiktoken would fetch, and the digest it demands (tiktoken_ext.openai_public.o200k_base): its cache goes by both.
 _RANKS_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 _RANKS_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
@@ -106,7 +106,7 @@ def _packaged_ranks() -> bytes:
     packed = resources.files("bpe_openai.data").joinpath("o200k_base.tiktoken.gz").read_bytes()
     ranks = gzip.decompress(packed)
     if hashlib.sha256(ranks).hexdigest() != _RANKS_SHA256:
-        raise RuntimeError("package bpe-openai carries other o200k ranks than tiktoken expects: install bpe-openai==0.1.4")
+        raise RuntimeError("bpe-openai carries other o200k ranks than tiktoken expects: install bpe-openai==0.1.4")
     return ranks
 
 

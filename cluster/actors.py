@@ -1,0 +1,93 @@
+"""Actors that hold a model: made when first needed, one call at a time each, gone when no shard is left for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ray
+
+from cluster.stage import ModelSpec, Stage
+from cluster.storage import Storage
+
+
+class NoSuchDevice(RuntimeError):
+    """A model asks for more GPUs than the whole cluster has."""
+
+
+@ray.remote(max_restarts=-1, max_task_retries=2, num_cpus=0, scheduling_strategy="SPREAD")
+class ModelActor:
+    """Loads its model at the first call that needs it, so that a failure to load is that call's own exception."""
+
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = load
+        self._model: list[Any] = []
+
+    def call(self, function: Callable[..., Any], shipped: tuple[Stage, Storage], *args: Any) -> Any:
+        """Runs one of the functions of cluster/shard.py with the model at hand."""
+        return function(*shipped, args[0], self._loaded, *args[1:])
+
+    def _loaded(self) -> Any:
+        if not self._model:
+            self._model.append(self._load())
+        return self._model[0]
+
+
+class ActorPools:
+    """One pool of actors for each model, within the GPUs of the cluster.
+
+    The window bounds a pool's size: an actor is made only when all others of its model are busy.
+    """
+
+    def __init__(self, gpus: float) -> None:
+        self._free_gpus = self._all_gpus = gpus
+        self._specs: dict[str, ModelSpec] = {}
+        self._idle: dict[str, list[Any]] = {}
+        self._busy: dict[Any, str] = {}
+
+    def acquire(self, model: ModelSpec) -> Any | None:
+        """An actor with the model, None while every GPU is taken. Raises NoSuchDevice when there can be none."""
+        spec = self._specs.setdefault(model.key, model)
+        if spec.gpus > self._all_gpus:
+            raise NoSuchDevice(f"model {spec.key} needs {spec.gpus:g} GPU, the cluster has {self._all_gpus:g}")
+        idle = self._idle.setdefault(spec.key, [])
+        if idle:
+            actor = idle.pop()
+        elif self._make_room(spec):
+            self._free_gpus -= spec.gpus
+            actor = ModelActor.options(num_gpus=spec.gpus).remote(spec.load)
+        else:
+            return None
+        self._busy[actor] = spec.key
+        return actor
+
+    def release(self, actor: Any) -> None:
+        """Takes an actor back after its call."""
+        self._idle[self._busy.pop(actor)].append(actor)
+
+    def discard(self, actor: Any) -> None:
+        """Ends an actor that hangs or has died; another is made when needed."""
+        self._end(actor, self._busy.pop(actor))
+
+    def retire(self, needed: Callable[[str], bool]) -> None:
+        """Ends the idle actors whose model no shard needs any more."""
+        for key, idle in self._idle.items():
+            while idle and not needed(key):
+                self._end(idle.pop(), key)
+
+    def close(self) -> None:
+        """Ends every actor."""
+        self.retire(lambda _: False)
+        for actor in list(self._busy):
+            self.discard(actor)
+
+    def _make_room(self, spec: ModelSpec) -> bool:
+        """Frees GPUs by ending idle actors of other models, when that is what it takes."""
+        for key, idle in self._idle.items():
+            while idle and self._specs[key].gpus and self._free_gpus < spec.gpus:
+                self._end(idle.pop(), key)
+        return self._free_gpus >= spec.gpus
+
+    def _end(self, actor: Any, key: str) -> None:
+        ray.kill(actor)
+        self._free_gpus += self._specs[key].gpus

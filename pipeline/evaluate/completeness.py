@@ -1,0 +1,62 @@
+"""Outcomes: for each request, policy and budget, whether its evidence is in the pool and in the slate."""
+
+from __future__ import annotations
+
+import polars as pl
+import pyarrow as pa
+
+_REQUEST = ["history_id", "request_id"]
+_CELL = [*_REQUEST, "policy", "budget"]
+_TURN = ["session_index", "turn_index"]
+
+
+def outcomes(
+    requests: pa.Table, labels: pa.Table, pools: pa.Table, slates: pa.Table, sources: pa.Table
+) -> pl.DataFrame:
+    """One row a (request, policy, budget) of `slates`.
+
+    Columns: history_id, request_id, policy, budget, category, adversarial, n_evidence, kappa, pool_complete,
+    slate_complete, n_tokens. kappa counts sessions, a continuation as the session that it continues (`sources`). A
+    request without evidence has n_evidence 0 and is complete in nothing: whoever averages leaves it out.
+    """
+    gold = pl.DataFrame(labels).unique()
+    evidence = _evidence(gold, sources)
+    in_pool = _held(gold, pl.DataFrame(pools).select(*_REQUEST, *_TURN), _REQUEST, "pool_held")
+    shown = pl.DataFrame(slates)
+    items = (
+        shown.select(*_CELL, "items")
+        .explode("items", empty_as_null=False)
+        .select(*_CELL, *[pl.col("items").struct.field(name) for name in (*_TURN, "resolution")])
+        .filter(pl.col("resolution") == "raw")
+    )
+    in_slate = _held(gold, items, _CELL, "slate_held")
+    return (
+        shown.select(*_CELL, "n_tokens")
+        .join(pl.DataFrame(requests).select(*_REQUEST, "category", "adversarial"), on=_REQUEST, how="left")
+        .join(evidence, on=_REQUEST, how="left")
+        .join(in_pool, on=_REQUEST, how="left")
+        .join(in_slate, on=_CELL, how="left")
+        .with_columns(pl.col("n_evidence", "kappa", "pool_held", "slate_held").fill_null(0))
+        .with_columns(
+            pool_complete=(pl.col("n_evidence") > 0) & (pl.col("pool_held") == pl.col("n_evidence")),
+            slate_complete=(pl.col("n_evidence") > 0) & (pl.col("slate_held") == pl.col("n_evidence")),
+        )
+        .drop("pool_held", "slate_held")
+        .sort(*_CELL)
+    )
+
+
+def _evidence(gold: pl.DataFrame, sources: pa.Table) -> pl.DataFrame:
+    first_parts = pl.DataFrame(sources).select("history_id", "session_index", "continues").unique()
+    return (
+        gold.join(first_parts, on=["history_id", "session_index"], how="left")
+        .with_columns(first=pl.coalesce("continues", "session_index"))
+        .group_by(_REQUEST)
+        .agg(n_evidence=pl.len(), kappa=pl.col("first").n_unique())
+    )
+
+
+def _held(gold: pl.DataFrame, shown: pl.DataFrame, by: list[str], name: str) -> pl.DataFrame:
+    """How many evidence turns each group of `by` holds."""
+    held = shown.unique([*by, *_TURN]).join(gold, on=[*_REQUEST, *_TURN], how="semi")
+    return held.group_by(by).agg(pl.len().alias(name))

@@ -1,0 +1,104 @@
+"""Shares and means by stratum, policy and budget, each with n and a bootstrap interval."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from pipeline.evaluate.bootstrap import Estimate, mean_estimate, share_estimates
+
+
+@dataclass(frozen=True)
+class Row:
+    """One stratum under one policy and budget. An estimate of nothing (n = 0) has null values."""
+
+    stratum: str
+    policy: str
+    budget: int
+    n: int
+    r_pool: Estimate
+    r_rank: Estimate
+    slate_completeness: Estimate
+    mean_tokens: Estimate
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All rows, and what was left out of them: counts of requests."""
+
+    rows: tuple[Row, ...]
+    n_requests: int
+    left_out_no_evidence: int
+    left_out_trained_on: int
+    draws: int
+    seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON."""
+        return asdict(self)
+
+    def metrics(self) -> dict[str, float]:
+        """Point values by name: `stratum/policy/budget/metric`, with the characters that MLflow takes."""
+        named = {}
+        for row in self.rows:
+            for metric in ("r_pool", "r_rank", "slate_completeness", "mean_tokens"):
+                value = getattr(row, metric).value
+                if value is not None:
+                    named[metric_name(row.stratum, row.policy, row.budget, metric)] = value
+        return named
+
+
+def metric_name(stratum: str, policy: str, budget: int, metric: str) -> str:
+    """A name of a metric that MLflow takes: letters, digits, space, and `_ - . / :`."""
+    plain = stratum.replace(">=", "ge ").replace("=", "eq ")
+    kept = "".join(letter if letter.isalnum() or letter in "_-./ :" else "_" for letter in plain)
+    return f"{' '.join(kept.split())}/{policy}/{budget}/{metric}"
+
+
+def summary(outcomes: pl.DataFrame, seen_histories: Collection[str], draws: int = 10_000, seed: int = 0) -> Summary:
+    """Summarises outcomes (see `completeness.outcomes`).
+
+    Headline strata (all, kappa = 1, >= 2, >= 3) are over requests that are not adversarial; each category has a row of
+    its own. Requests without evidence and those of `seen_histories` are left out of every row and counted.
+    """
+    requests = outcomes.unique(["history_id", "request_id"])
+    trained_on = pl.col("history_id").is_in(list(seen_histories))
+    no_evidence = pl.col("n_evidence") == 0
+    kept = outcomes.filter(~trained_on & ~no_evidence).sort("policy", "budget", "history_id", "request_id")
+    generator = np.random.default_rng(seed)
+    rows = [
+        _row(stratum, policy, budget, cell.filter(condition), draws, generator)
+        for (policy, budget), cell in kept.group_by("policy", "budget", maintain_order=True)
+        for stratum, condition in _strata(kept)
+    ]
+    return Summary(
+        rows=tuple(rows),
+        n_requests=requests.height,
+        left_out_no_evidence=requests.filter(no_evidence & ~trained_on).height,
+        left_out_trained_on=requests.filter(trained_on).height,
+        draws=draws,
+        seed=seed,
+    )
+
+
+def _strata(outcomes: pl.DataFrame) -> Iterator[tuple[str, pl.Expr]]:
+    headline = ~pl.col("adversarial")
+    yield "all", headline
+    yield "kappa = 1", headline & (pl.col("kappa") == 1)
+    yield "kappa >= 2", headline & (pl.col("kappa") >= 2)
+    yield "kappa >= 3", headline & (pl.col("kappa") >= 3)
+    for category in outcomes["category"].drop_nulls().unique().sort():
+        yield f"category {category}", pl.col("category") == category
+
+
+def _row(stratum: str, policy: Any, budget: Any, cell: pl.DataFrame, draws: int, generator: np.random.Generator) -> Row:
+    in_pool: npt.NDArray[np.bool_] = cell["pool_complete"].to_numpy()
+    in_slate: npt.NDArray[np.bool_] = cell["slate_complete"].to_numpy()
+    r_pool, r_rank, complete = share_estimates(in_pool, in_slate, draws, generator)
+    tokens = mean_estimate(cell["n_tokens"].to_numpy(), draws, generator)
+    return Row(stratum, str(policy), int(budget), cell.height, r_pool, r_rank, complete, tokens)

@@ -1,0 +1,196 @@
+"""From histories as their source tells them to staged tables: sanitised, keyed, digested, blank turns dropped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+
+from pipeline.ingest.arrival import CITATIONS, STAGED_REQUESTS, STAGED_TURNS, Arrival
+from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, TurnReference
+from pipeline.schemas import QUARANTINE
+from pipeline.text import sanitise_text
+
+Row = tuple[Any, ...]
+Reference = tuple[str | None, str | None, str | None, str | None]
+
+NO_REFERENCE: Reference = (None, None, None, None)
+
+
+@dataclass
+class _Session:
+    """The keys of one staged session: its turns by position and by the source's name."""
+
+    key: str
+    by_position: dict[int, tuple[str, str]] = field(default_factory=dict)
+    by_name: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    def find(self, turn: int | str) -> list[tuple[str, str]]:
+        """(turn_key, content_digest) of the turns that `turn` may mean."""
+        if isinstance(turn, str):
+            return self.by_name.get(turn, [])
+        return [self.by_position[turn]] if turn in self.by_position else []
+
+
+class Staging:
+    """Collects histories into one Arrival."""
+
+    def __init__(self, source_format: str) -> None:
+        self.characters = 0
+        self._format = source_format
+        self._turns: list[Row] = []
+        self._requests: list[Row] = []
+        self._citations: list[Row] = []
+        self._quarantine: list[Row] = []
+        self._counts: Counter[str] = Counter()
+
+    def add(self, history: SourceHistory) -> None:
+        """Stages one item. A request that names a last seen turn which is not there is refused."""
+        history_id = self._clean(history.history_id)
+        self._counts["items"] += 1
+        for refused in history.refused:
+            self.refuse(refused)
+        sessions: dict[int | str, list[_Session]] = {}
+        occurrences: Counter[tuple[str | int, datetime | None]] = Counter()
+        for session in history.sessions:
+            if not session.turns:
+                self._counts["empty_sessions"] += 1
+                continue
+            # A source without ids tells its sessions apart by where they stand.
+            identity = (session.position if session.name is None else session.name, session.time)
+            staged = self._add_session(history, history_id, session, occurrences[identity])
+            occurrences[identity] += 1
+            sessions[session.position] = [staged]
+            if session.name is not None:
+                sessions.setdefault(session.name, []).append(staged)
+        for request in history.requests:
+            self._add_request(history, history_id, request, sessions)
+
+    def refuse(self, refused: Refused) -> None:
+        """Puts down what a reader could not read."""
+        history_id, request_id = refused.history_id, refused.request_id
+        self._quarantine.append(
+            (
+                None if history_id is None else self._clean(history_id),
+                None if request_id is None else self._clean(request_id),
+                None,
+                None,
+                self._clean(refused.place),
+                self._clean(refused.reason),
+                "row",
+                refused.weight,
+            )
+        )
+
+    def arrival(self) -> Arrival:
+        """Everything staged so far."""
+        return Arrival(
+            _table(self._turns, STAGED_TURNS),
+            _table(self._requests, STAGED_REQUESTS),
+            _table(self._citations, CITATIONS),
+            _table(self._quarantine, QUARANTINE),
+            dict(self._counts),
+        )
+
+    def _add_session(
+        self, history: SourceHistory, history_id: str, session: SourceSession, occurrence: int
+    ) -> _Session:
+        name = self._clean_or_none(session.name)
+        position = session.position if name is None else None
+        time = None if session.time is None else session.time.isoformat()
+        staged = _Session(_digest("session", name, position, time, occurrence))
+        kept = 0
+        for turn in session.turns:
+            text = self._clean(turn.text)
+            if not text.strip():
+                self._counts["blank_turns"] += 1
+                continue
+            role, speaker = self._clean(turn.role), self._clean_or_none(turn.speaker)
+            turn_name = self._clean_or_none(turn.name)
+            key = named_turn_key(turn_name or turn.position, len(staged.by_name.get(turn_name or "", ())))
+            found = (key, _digest("turn", role, speaker, text))
+            staged.by_position[turn.position] = found
+            if turn_name:
+                staged.by_name.setdefault(turn_name, []).append(found)
+            self._turns.append(
+                (history_id, history.item, session.position, turn.position, staged.key, *found, session.time)
+                + (self._format, name, turn_name, role, speaker, text)
+            )
+            self.characters += len(text)
+            kept += 1
+        self._counts["empty_sessions"] += kept == 0
+        return staged
+
+    def _add_request(
+        self,
+        history: SourceHistory,
+        history_id: str,
+        request: SourceRequest,
+        sessions: dict[int | str, list[_Session]],
+    ) -> None:
+        request_id = self._clean(request.request_id)
+        seen = NO_REFERENCE
+        if request.seen is not None:
+            resolved = self._reference(request.seen, sessions)
+            if isinstance(resolved, str):
+                self.refuse(Refused(request.seen.place, f"last seen turn: {resolved}", 1, history_id, request_id))
+                return
+            seen = resolved
+        self._requests.append(
+            (history_id, request_id, history.item, request.position, request.mode, self._clean(request.text))
+            + (request.asked_at, self._clean_or_none(request.category), self._clean_or_none(request.answer))
+            + (request.adversarial, *seen)
+        )
+        for cited in request.evidence:
+            resolved = self._reference(cited, sessions)
+            if isinstance(resolved, str):
+                self.refuse(Refused(cited.place, f"evidence: {resolved}", 0, history_id, request_id))
+            else:
+                place = self._clean(cited.place)
+                self._citations.append((history_id, request_id, history.item, request.position, place, *resolved))
+
+    def _reference(self, cited: TurnReference, sessions: dict[int | str, list[_Session]]) -> Reference | str:
+        """The columns that name a turn, or why none is meant."""
+        candidates = sessions.get(cited.session, [])
+        if len(candidates) > 1:
+            return f"{len(candidates)} sessions are called {cited.session!r}"
+        turns = candidates[0].find(cited.turn) if candidates else []
+        if len(turns) > 1:
+            return f"{len(turns)} turns of the session are called {cited.turn!r}"
+        if turns:
+            return (candidates[0].key, None, *turns[0])
+        if isinstance(cited.session, str):  # it may have come with an earlier delivery
+            turn = sanitise_text(cited.turn) if isinstance(cited.turn, str) else cited.turn
+            return (None, sanitise_text(cited.session), named_turn_key(turn, 0), None)
+        return "there is no such turn"
+
+    def _clean(self, text: str) -> str:
+        clean = sanitise_text(text)
+        self._counts["sanitised_texts"] += clean is not text
+        return clean
+
+    def _clean_or_none(self, text: str | None) -> str | None:
+        return None if text is None else self._clean(text)
+
+
+def named_turn_key(turn: int | str, occurrence: int) -> str:
+    """The turn_key of a turn named by its position in the session, or by its id, given to `occurrence` turns before it."""
+    return f"p{turn}" if isinstance(turn, int) else f"i{occurrence}:{turn}"
+
+
+def _digest(*parts: str | int | None) -> str:
+    """128 bits of BLAKE2b over the parts, told apart by JSON."""
+    return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
+
+
+def _table(rows: list[Row], schema: pa.Schema) -> pa.Table:
+    if not rows:
+        return schema.empty_table()
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)

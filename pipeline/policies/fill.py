@@ -1,0 +1,58 @@
+"""The greedy fill: each turn in rank order that still fits the rendered budget (AgentMemRec, 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+RenderAndCount = Callable[[Sequence[int]], tuple[str, int]]
+"""From places (ascending) to their rendered text and its tokens, counted whole."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A slate: the places shown, ascending, its text, and the text's tokens."""
+
+    places: tuple[int, ...]
+    text: str
+    n_tokens: int
+
+
+def plan(
+    ranking: Sequence[int],
+    sessions: Sequence[int],
+    line_tokens: Sequence[int],
+    header_tokens: Sequence[int],
+    budget: int,
+) -> list[int]:
+    """The places that fit by the counts of their parts, in rank order.
+
+    `ranking` holds places; `sessions`, `line_tokens` and `header_tokens` are by place. A turn that does not fit is
+    skipped and the walk goes on.
+    """
+    left = budget
+    opened: set[int] = set()
+    chosen: list[int] = []
+    for place in ranking:
+        session = sessions[place]
+        cost = line_tokens[place] + (0 if session in opened else header_tokens[place])
+        if cost <= left:
+            left -= cost
+            opened.add(session)
+            chosen.append(place)
+    return chosen
+
+
+def settle(chosen: Sequence[int], budget: int, render_and_count: RenderAndCount) -> Filled:
+    """Renders a plan, and drops the lowest ranked until the text, counted whole, fits.
+
+    Counts of parts are a plan and no proof: a tokenizer merges across their borders.
+    """
+    kept = list(chosen)
+    while kept:
+        places = tuple(sorted(kept))
+        text, n_tokens = render_and_count(places)
+        if n_tokens <= budget:
+            return Filled(places, text, n_tokens)
+        kept.pop()
+    return Filled((), "", 0)

@@ -1,0 +1,77 @@
+"""Policies: each is one order of a request's candidates, and a score to show beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from models.interfaces import Ranker
+
+Scores = npt.NDArray[np.float64]
+
+
+class PolicyError(ValueError):
+    """A policy cannot be used with this profile."""
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Rows of a features table in the order of a policy, request by request, and a score by row (NaN: none)."""
+
+    rows: npt.NDArray[np.int64]
+    scores: Scores
+
+
+Order = Callable[[pl.DataFrame], Ordered]
+
+
+def recall_order(features: pl.DataFrame) -> Ordered:
+    """The order of the pool."""
+    return _ordered(features, np.full(features.height, np.nan), "pool_position")
+
+
+def bm25_order(features: pl.DataFrame) -> Ordered:
+    """By BM25 rank."""
+    return _ordered(features, _column(features, "bm25_score"), "bm25_rank")
+
+
+def dense_order(features: pl.DataFrame) -> Ordered:
+    """By dense rank; a turn without a vector comes last."""
+    return _ordered(features, _column(features, "dense_score"), "dense_rank")
+
+
+def oracle_order(features: pl.DataFrame) -> Ordered:
+    """Gold first (column `gold`), then the order of the pool: the upper bound of every policy."""
+    return _ordered(features, _column(features, "gold"), "pool_position", scores_first=True)
+
+
+def lambdarank_order(ranker: Ranker, names: Sequence[str]) -> Order:
+    """By the ranker's score, rounded to 1e-6; ties by pool position."""
+
+    def order(features: pl.DataFrame) -> Ordered:
+        matrix = features.select(pl.col(name).cast(pl.Float32).fill_null(float("nan")) for name in names).to_numpy()
+        scores = np.round(ranker.score(np.ascontiguousarray(matrix), names), 6)
+        return _ordered(features, scores, "pool_position", scores_first=True)
+
+    return order
+
+
+ORDERS: dict[str, Order] = {"recall_order": recall_order, "bm25_order": bm25_order, "dense_order": dense_order}
+"""The policies that need nothing but features."""
+
+
+def _column(features: pl.DataFrame, name: str) -> Scores:
+    return features[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
+
+
+def _ordered(features: pl.DataFrame, scores: Scores, key: str, scores_first: bool = False) -> Ordered:
+    """Sorts within requests, which stand together in `features`: by score (highest first) if asked, then by `key`."""
+    request = features["request_id"].rle_id().to_numpy()
+    position = features["pool_position"].cast(pl.Float64).to_numpy()
+    secondary = np.nan_to_num(_column(features, key), nan=np.inf)
+    keys = [position, secondary, -scores, request] if scores_first else [position, secondary, request]
+    return Ordered(np.lexsort(keys), scores)

@@ -1,0 +1,187 @@
+"""Slates of every request, policy and budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from models.interfaces import Ranker, TokenCounter
+from pipeline import schemas
+from pipeline.policies.fill import plan, settle
+from pipeline.policies.orders import ORDERS, Order, Ordered, PolicyError, lambdarank_order, oracle_order
+from pipeline.render.slate_text import Shown, in_time_order, render
+from pipeline.render.style import STYLES, Style
+
+
+@dataclass(frozen=True)
+class SlateOptions:
+    """Which policies, at which budgets (o200k tokens of the whole text), in which style."""
+
+    policies: tuple[str, ...]
+    budgets: tuple[int, ...]
+    style: str = "dated"
+
+
+def slates(
+    requests: pa.Table,
+    features: pa.Table,
+    turns: pa.Table,
+    options: SlateOptions,
+    counter: TokenCounter,
+    ranker: Ranker | None = None,
+) -> pa.Table:
+    """Slates (SLATES) of every request under every policy and budget; a request without a pool gets empty ones.
+
+    `turns` holds at least the turns of `features`. Raises PolicyError for a policy that there is none of, or
+    lambdarank without a ranker.
+    """
+    orders: dict[str, Order] = {}
+    for policy in options.policies:
+        if policy == "lambdarank" and ranker is not None:
+            orders[policy] = lambdarank_order(ranker, schemas.FEATURE_NAMES)
+        elif policy in ORDERS:
+            orders[policy] = ORDERS[policy]
+        else:
+            why = "it needs a ranker" if policy == "lambdarank" else f"there are {', '.join([*ORDERS, 'lambdarank'])}"
+            raise PolicyError(f"policy {policy} cannot be used: {why}")
+    return _slates(requests, pl.DataFrame(features), turns, orders, options, counter)
+
+
+def oracle_slates(
+    requests: pa.Table,
+    features: pa.Table,
+    turns: pa.Table,
+    labels: pa.Table,
+    options: SlateOptions,
+    counter: TokenCounter,
+) -> pa.Table:
+    """Slates (SLATES) of the policy `oracle`: what a perfect ranker would do with the same pool and fill."""
+    gold = pl.DataFrame(labels).with_columns(gold=pl.lit(1.0))
+    key = ["request_id", "session_index", "turn_index"]
+    marked = pl.DataFrame(features).join(gold.drop("history_id"), on=key, how="left", maintain_order="left")
+    marked = marked.with_columns(pl.col("gold").fill_null(0.0))
+    return _slates(requests, marked, turns, {"oracle": oracle_order}, options, counter)
+
+
+def _slates(
+    requests: pa.Table,
+    features: pl.DataFrame,
+    turns: pa.Table,
+    orders: Mapping[str, Order],
+    options: SlateOptions,
+    counter: TokenCounter,
+) -> pa.Table:
+    # Together and by pool position, whatever the order of the input: orders and fills count on it.
+    features = features.sort("history_id", "request_id", "pool_position").with_row_index("row")
+    ordered = {policy: order(features) for policy, order in orders.items()}
+    candidates = {key[0]: part for key, part in features.group_by("request_id")}
+    shown = features.select("history_id", "session_index", "turn_index").unique()
+    histories = {
+        key[0]: part
+        for key, part in pl.DataFrame(turns)
+        .join(shown, on=list(schemas.TURN_KEY), how="semi")
+        .group_by("history_id", maintain_order=True)
+    }
+    asked = pl.DataFrame(requests).select("history_id", "request_id").sort("history_id", "request_id")
+    rows: list[dict[str, Any]] = []
+    for (history_id,), of_history in asked.group_by("history_id", maintain_order=True):
+        catalog = Catalog(histories.get(history_id), STYLES[options.style], counter)
+        for request_id in of_history["request_id"]:
+            pool = Pool(candidates.get(request_id), catalog)
+            for policy, order in ordered.items():
+                for slate in pool.fill(order, options.budgets):
+                    rows.append({"request_id": request_id, "history_id": history_id, "policy": policy, **slate})
+    return pa.Table.from_pylist(rows, schemas.SLATES)
+
+
+class Catalog:
+    """The turns of one history that some pool holds, in the order of a slate, with the tokens of their lines."""
+
+    def __init__(self, turns: pl.DataFrame | None, style: Style, counter: TokenCounter) -> None:
+        self.style = style
+        self.counter = counter
+        if turns is None:
+            self.shown = Shown([], [], [], [])
+            self.lengths: list[int] = []
+            return
+        ordered = in_time_order(turns)
+        who = ordered.select(pl.coalesce("speaker", "role")).to_series()
+        self.lengths = ordered["text"].str.len_chars().to_list()
+        self.shown = Shown(
+            ordered["session_index"].to_list(),
+            ordered["turn_index"].to_list(),
+            ordered["session_time"].to_list(),
+            [style.line(*pair) for pair in zip(who, ordered["text"], strict=True)],
+        )
+
+    @cached_property
+    def place(self) -> dict[tuple[int, int], int]:
+        """Place by (session_index, turn_index)."""
+        pairs = zip(self.shown.session_indices, self.shown.turn_indices, strict=True)
+        return {pair: index for index, pair in enumerate(pairs)}
+
+    @cached_property
+    def line_tokens(self) -> list[int]:
+        """Tokens of each line with the break before it."""
+        counts = self.counter.count_many([self.style.before_line + line for line in self.shown.lines])
+        return [int(count) for count in counts]
+
+    @cached_property
+    def header_tokens(self) -> list[int]:
+        """Tokens of the header that each turn's session would need, with the break before it."""
+        times = self.shown.session_times
+        headers = {time: self.style.between_sessions + self.style.header(1, time) for time in dict.fromkeys(times)}
+        counts = dict(zip(headers, self.counter.count_many(list(headers.values())).tolist(), strict=True))
+        return [counts[time] for time in times]
+
+    def render_and_count(self, places: Sequence[int]) -> tuple[str, int]:
+        """The text of the turns at `places`, and its tokens, counted whole."""
+        text = render(self.shown, places, self.style)
+        return text, self.counter.count(text)
+
+
+class Pool:
+    """One request's candidates and their slates. Policies that choose the same turns share one rendering."""
+
+    def __init__(self, candidates: pl.DataFrame | None, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._first = 0 if candidates is None else int(candidates["row"][0])
+        pairs = () if candidates is None else candidates.select("session_index", "turn_index").iter_rows()
+        self._places = np.array([catalog.place[pair] for pair in pairs], np.int64)
+        self._rendered = lru_cache(maxsize=None)(catalog.render_and_count)
+
+    def fill(self, order: Ordered, budgets: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """One slate for each budget: its text, its tokens and its items."""
+        within = slice(self._first, self._first + len(self._places))
+        rows = order.rows[within] - self._first
+        ranking = self._places[rows]
+        ranks: npt.NDArray[np.int64] = np.empty(len(self._catalog.lengths), np.int64)
+        ranks[ranking] = np.arange(1, len(ranking) + 1)
+        scores = np.full(len(ranks), np.nan)
+        scores[ranking] = order.scores[within][rows]
+        parts = (self._catalog.shown.session_indices, self._catalog.line_tokens, self._catalog.header_tokens)
+        for budget in budgets:
+            chosen = plan(ranking.tolist(), *parts, budget)
+            filled = settle(chosen, budget, lambda places: self._rendered(tuple(places)))
+            items = [self._item(place, int(ranks[place]), float(scores[place])) for place in filled.places]
+            yield {"budget": budget, "n_tokens": filled.n_tokens, "text": filled.text, "items": items}
+
+    def _item(self, place: int, rank: int, score: float) -> dict[str, Any]:
+        return {
+            "session_index": self._catalog.shown.session_indices[place],
+            "turn_index": self._catalog.shown.turn_indices[place],
+            "unit_index": None,
+            "resolution": "raw",
+            "start": 0,
+            "end": self._catalog.lengths[place],
+            "rank": rank,
+            "score": None if np.isnan(score) else score,
+            "n_tokens": self._catalog.line_tokens[place],
+        }

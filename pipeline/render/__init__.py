@@ -1,0 +1,1 @@
+"""How a slate reads: its styles, and chosen turns as text."""

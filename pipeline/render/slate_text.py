@@ -1,0 +1,57 @@
+"""Chosen turns as text: sessions in time order under their headers, turns in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import polars as pl
+
+from pipeline.render.style import Style
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The turns of one history as a slate may show them, in the order in which it would; lists of equal length.
+
+    `session_times` and `session_indices` are of the turn's session.
+    """
+
+    session_indices: Sequence[int]
+    turn_indices: Sequence[int]
+    session_times: Sequence[datetime | None]
+    lines: Sequence[str]
+
+
+def in_time_order(turns: pl.DataFrame) -> pl.DataFrame:
+    """Turns of one history in the order of a slate: by session time, then session_index, then turn_index.
+
+    A session without a time stands where it arrived: after the last earlier session that has one.
+    """
+    sessions = (
+        turns.select("session_index", "session_time")
+        .unique("session_index", keep="first")
+        .sort("session_index")
+        .with_columns(shown_at=pl.col("session_time").forward_fill())
+        .select("session_index", "shown_at")
+    )
+    ordered = turns.join(sessions, on="session_index", how="left", maintain_order="left")
+    return ordered.sort("shown_at", "session_index", "turn_index", nulls_last=False).drop("shown_at")
+
+
+def render(shown: Shown, places: Sequence[int], style: Style) -> str:
+    """The text of the turns at `places`, which ascend. Nothing chosen: the empty text."""
+    parts: list[str] = []
+    ordinal = 0
+    current: int | None = None
+    for place in places:
+        session = shown.session_indices[place]
+        if session != current:
+            ordinal += 1
+            parts.append(style.between_sessions if parts else "")
+            parts.append(style.header(ordinal, shown.session_times[place]))
+            current = session
+        parts.append(style.before_line)
+        parts.append(shown.lines[place])
+    return "".join(parts)

@@ -1,0 +1,1 @@
+"""Word banks: what the generated histories talk about."""
