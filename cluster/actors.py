@@ -7,6 +7,7 @@ from typing import Any
 
 import ray
 
+from cluster.shard import Work
 from cluster.stage import ModelSpec, Stage
 from cluster.storage import Storage
 
@@ -15,7 +16,10 @@ class NoSuchDevice(RuntimeError):
     """A model asks for more GPUs than the whole cluster has."""
 
 
-@ray.remote(max_restarts=-1, max_task_retries=2, num_cpus=0, scheduling_strategy="SPREAD")
+ACTOR_RETRIES = 2
+"""How often Ray runs an actor's call again when the actor has died."""
+
+
 class ModelActor:
     """Loads its model at the first call that needs it, so that a failure to load is that call's own exception."""
 
@@ -23,14 +27,20 @@ class ModelActor:
         self._load = load
         self._model: list[Any] = []
 
-    def call(self, function: Callable[..., Any], shipped: tuple[Stage, Storage], *args: Any) -> Any:
+    def call(self, function: Callable[..., Any], shipped: tuple[Stage, Storage], work: Work, *args: Any) -> Any:
         """Runs one of the functions of cluster/shard.py with the model at hand."""
-        return function(*shipped, args[0], self._loaded, *args[1:])
+        return function(*shipped, work, self._loaded, *args)
 
     def _loaded(self) -> Any:
         if not self._model:
             self._model.append(self._load())
         return self._model[0]
+
+
+# The window bounds how many are at work: they need no CPU of their own to be scheduled.
+_ACTOR = ray.remote(max_restarts=-1, max_task_retries=ACTOR_RETRIES, num_cpus=0, scheduling_strategy="SPREAD")(
+    ModelActor
+)
 
 
 class ActorPools:
@@ -55,7 +65,7 @@ class ActorPools:
             actor = idle.pop()
         elif self._make_room(spec):
             self._free_gpus -= spec.gpus
-            actor = ModelActor.options(num_gpus=spec.gpus).remote(spec.load)
+            actor = _ACTOR.options(num_gpus=spec.gpus).remote(spec.load)
         else:
             return None
         self._busy[actor] = spec.key

@@ -21,13 +21,11 @@ class Bisection:
         """The positions to probe next."""
         return self._parts[-1] if self._parts else None
 
-    def survived(self) -> None:
-        """Takes in that the part was computed."""
-        self._parts.pop()
-
-    def died(self) -> None:
-        """Takes in that the part killed its worker."""
+    def take_in(self, survived: bool) -> None:
+        """Takes in whether computing the part left its worker alive."""
         part = self._parts.pop()
+        if survived:
+            return
         if len(part) > 1:
             self._parts += _halves(part)
             return

@@ -1,26 +1,15 @@
-"""Runs a plan on Ray: one bounded window of shards in flight, every failure kept to its shard."""
+"""Runs a plan: starts a shard as soon as its inputs are done, and keeps every failure to its shard."""
 
 from __future__ import annotations
 
 import heapq
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import ray
-from ray.exceptions import (
-    NodeDiedError,
-    OutOfMemoryError,
-    RayActorError,
-    RayError,
-    RayTaskError,
-    TaskCancelledError,
-    WorkerCrashedError,
-)
-
 from cluster import rayenv, shard
-from cluster.actors import ActorPools, NoSuchDevice
+from cluster.actors import NoSuchDevice
 from cluster.batches import Batch
 from cluster.bisect import Bisection
 from cluster.cache import MarkCache
@@ -32,9 +21,13 @@ from cluster.report import Failure, RunReport, StageReport
 from cluster.runfiles import files_of
 from cluster.shard import ShardReport
 from cluster.stage import Stage
+from cluster.window import Fate, Landing, Window
+
+__all__ = ["RunReport", "execute"]
 
 RUN_RETRIES = 3
 PROBE_RETRIES = 1
+"""A probe is retried once, so that a passing trouble of the machine is not blamed on rows."""
 RESUBMISSIONS = 2
 """How often a shard that is over its deadline is tried again."""
 DEATHS = 3
@@ -42,8 +35,6 @@ DEATHS = 3
 CRASHED_UNITS = 4
 """More units than this that kill their worker alone are no fault of the units."""
 TICK_S = 1.0
-
-_DEATHS = (WorkerCrashedError, OutOfMemoryError, RayActorError, NodeDiedError, TaskCancelledError)
 
 
 def execute(
@@ -69,7 +60,7 @@ def execute(
     started = time.monotonic()
     plan = Plan(lake, stages, batches, backfill, cache)
     run = _Run(plan, deadline_s, progress)
-    used_ray = bool(run.ready)
+    used_ray = run.has_work
     if used_ray:
         with rayenv.session(workers, address) as capacity:
             run.work_off(capacity)
@@ -85,176 +76,136 @@ def execute(
 
 @dataclass
 class _Attempt:
-    """What is to be done next for a shard, and what was tried before: kept while the shard is runnable."""
+    """What is to be done next for a shard, and what was tried before; kept while the shard is not settled."""
 
     call: Callable[..., Any] = shard.run
     args: tuple[Any, ...] = ()
     overdue: int = 0
     deaths: int = 0
-    reason: str = ""
+    cause_of_death: str = ""
     bisection: Bisection | None = None
-
-
-@dataclass
-class _Flight:
-    shard: Shard
-    actor: Any | None
-    since: float = field(default_factory=time.monotonic)
 
 
 class _Run:
     """The driver's whole memory of a run: small state for each shard, no table."""
 
     def __init__(self, plan: Plan, deadline_s: float, progress: Progress) -> None:
-        self.plan = plan
         self.stages = [StageReport(stage.name) for stage in plan.graph.stages]
         self.reports: dict[Shard, ShardReport] = {}
         self.failures: list[Failure] = []
-        self.ready: list[Shard] = []
-        self._attempts: dict[Shard, _Attempt] = {}
-        self._flights: dict[Any, _Flight] = {}
-        self._shipped: dict[int, Any] = {}
+        self._plan = plan
         self._deadline_s = deadline_s
         self._progress = progress
-        for key, standing in plan.standings.items():
+        self._ready: list[Shard] = []
+        self._attempts: dict[Shard, _Attempt] = {}
+        for key in plan.standings:
             self.stages[key.stage].total += 1
-            if standing.state is not State.WAITING:
-                self._tally(key)
+            self._count(key)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a shard can be run."""
+        return bool(self._ready)
 
     def work_off(self, capacity: rayenv.Capacity) -> None:
         """Runs until nothing is ready or in flight; leaves nothing running, also when interrupted."""
-        self._pools = ActorPools(capacity.gpus)
+        window = Window(capacity, self._plan.graph.stages, self._plan.lake.storage, self._deadline_s)
         self._progress.start(self.stages)
         try:
-            while self.ready or self._flights:
-                self._fill(capacity.workers)
-                landed, _ = ray.wait(list(self._flights), num_returns=1, timeout=TICK_S)
-                for ref in landed:
-                    self._land(ref)
-                self._give_up_overdue()
-                self._pools.retire(self._needs_model)
+            while True:
+                self._fill(window)
+                if window.is_empty:
+                    break
+                for landing in window.landings(TICK_S):
+                    self._take_in(landing)
+                window.actors.retire(self._needs_model)
                 self._progress.tick()
         finally:
-            for ref, flight in self._flights.items():
-                if flight.actor is None:
-                    ray.cancel(ref, force=True)
-            self._pools.close()
+            window.close()
             self._progress.stop()
 
-    def _fill(self, workers: int) -> None:
+    def _fill(self, window: Window) -> None:
         """Submits ready shards in order until the window is full; those whose model has no free GPU wait."""
-        waiting = []
-        while self.ready and len(self._flights) < workers:
-            key = heapq.heappop(self.ready)
+        held_back = []
+        while self._ready and window.has_room:
+            key = heapq.heappop(self._ready)
             try:
-                if not self._submit(key):
-                    waiting.append(key)
+                if not self._submit(key, window):
+                    held_back.append(key)
             except NoSuchDevice as error:
                 self._fail(key, str(error))
-        for key in waiting:
-            heapq.heappush(self.ready, key)
+        for key in held_back:
+            heapq.heappush(self._ready, key)
 
-    def _submit(self, key: Shard) -> bool:
+    def _submit(self, key: Shard, window: Window) -> bool:
         attempt = self._attempts.setdefault(key, _Attempt())
-        stage = self.plan.stage(key)
-        work = self.plan.work(key)
-        retries = RUN_RETRIES if attempt.call is shard.run else PROBE_RETRIES
-        # No row, no model: such a shard is only written down.
-        if stage.model is None or not self.plan.standings[key].rows:
-            ref = _call.options(max_retries=retries, name=work.label).remote(
-                attempt.call, self._ship(key.stage), work, *attempt.args
-            )
-            self._flights[ref] = _Flight(key, None)
-            return True
-        actor = self._pools.acquire(stage.model)
-        if actor is None:
-            return False
-        bounded = {} if attempt.call is shard.run else {"max_task_retries": PROBE_RETRIES}
-        ref = actor.call.options(name=work.label, **bounded).remote(
-            attempt.call, self._ship(key.stage), work, *attempt.args
+        return window.submit(
+            key,
+            self._plan.work(key),
+            attempt.call,
+            attempt.args,
+            retries=RUN_RETRIES if attempt.call is shard.run else PROBE_RETRIES,
+            # No row, no model: such a shard is only written down.
+            with_model=self._plan.standings[key].rows > 0,
         )
-        self._flights[ref] = _Flight(key, actor)
-        return True
 
-    def _ship(self, index: int) -> Any:
-        """A stage is put into the object store once, not into every call: it may hold a ranker."""
-        if index not in self._shipped:
-            self._shipped[index] = ray.put((self.plan.graph.stages[index], self.plan.lake.storage))
-        return self._shipped[index]
+    def _take_in(self, landing: Landing) -> None:
+        key, attempt = landing.shard, self._attempts[landing.shard]
+        match landing.fate:
+            case Fate.RETURNED:
+                self._returned(key, attempt, landing.result)
+            case Fate.RAISED if attempt.call is shard.probe:
+                # It has not killed its worker: the shard itself will say what is wrong.
+                self._bisect_on(key, attempt, survived=True)
+            case Fate.DIED:
+                self._died(key, attempt, landing.reason)
+            case Fate.OVERDUE:
+                attempt.overdue += 1
+                if attempt.overdue > RESUBMISSIONS:
+                    self._fail(key, f"not done within {self._deadline_s:g} s, tried {attempt.overdue} times")
+                else:
+                    heapq.heappush(self._ready, key)
+            case _:
+                self._fail(key, landing.reason, landing.detail)
 
-    def _land(self, ref: Any) -> None:
-        flight = self._flights.pop(ref)
-        try:
-            result = ray.get(ref)
-        except RayTaskError as error:
-            self._leave(flight, alive=True)
-            self._raised(flight.shard, error)
-        except _DEATHS as error:
-            self._leave(flight, alive=False)
-            self._died(flight.shard, f"{type(error).__name__}: {_first_line(error)}")
-        except RayError as error:
-            self._leave(flight, alive=False)
-            self._fail(flight.shard, f"{type(error).__name__}: {error}")
-        else:
-            self._leave(flight, alive=True)
-            self._returned(flight.shard, result)
-
-    def _leave(self, flight: _Flight, alive: bool) -> None:
-        if flight.actor is not None:
-            (self._pools.release if alive else self._pools.discard)(flight.actor)
-
-    def _returned(self, key: Shard, result: Any) -> None:
-        attempt = self._attempts[key]
+    def _returned(self, key: Shard, attempt: _Attempt, result: Any) -> None:
         if attempt.call is shard.run:
             self._finish(key, result)
         elif attempt.call is shard.count_units:
             attempt.bisection = Bisection(result, CRASHED_UNITS)
             self._bisect_on(key, attempt)
         elif attempt.call is shard.probe:
-            assert attempt.bisection is not None
-            attempt.bisection.survived()
-            self._bisect_on(key, attempt)
+            self._bisect_on(key, attempt, survived=True)
         else:
-            self.plan.notes[key] = result
+            self._plan.notes[key] = result
             self._next(key, shard.run)
 
-    def _raised(self, key: Shard, error: RayTaskError) -> None:
-        """The call's own exception. A probe that raises has not killed its worker: the shard itself will say why."""
-        attempt = self._attempts[key]
+    def _died(self, key: Shard, attempt: _Attempt, reason: str) -> None:
         if attempt.call is shard.probe:
-            self._returned(key, None)
-            return
-        cause = error.cause
-        self._fail(key, f"{type(cause).__name__}: {cause}", str(error))
-
-    def _died(self, key: Shard, reason: str) -> None:
-        attempt = self._attempts[key]
-        if attempt.call is shard.run:
-            attempt.deaths += 1
-            attempt.reason = reason
-            if attempt.deaths > DEATHS:
-                self._fail(key, f"it kills its worker as a whole, though every part of it survives ({reason})")
-            else:
-                self._next(key, shard.count_units)
-        elif attempt.call is shard.probe:
-            assert attempt.bisection is not None
-            attempt.bisection.died()
-            self._bisect_on(key, attempt)
+            self._bisect_on(key, attempt, survived=False)
+        elif attempt.call is not shard.run:
+            self._fail(key, f"its worker dies before a row is computed, reading inputs or loading the model ({reason})")
+        elif attempt.deaths == DEATHS:
+            self._fail(key, f"it kills its worker as a whole, though every part of it survives ({reason})")
         else:
-            self._fail(
-                key, f"its worker dies before any row is computed, reading inputs or loading the model ({reason})"
-            )
+            attempt.deaths += 1
+            attempt.cause_of_death = reason
+            self._next(key, shard.count_units)
 
-    def _bisect_on(self, key: Shard, attempt: _Attempt) -> None:
+    def _bisect_on(self, key: Shard, attempt: _Attempt, survived: bool | None = None) -> None:
         """The next probe; at the end the culprits are taken out, or, when there are none, the shard is run again."""
         bisection = attempt.bisection
         assert bisection is not None
+        if survived is not None:
+            bisection.take_in(survived)
         if bisection.gave_up:
-            self._fail(key, f"more than {CRASHED_UNITS} of its units kill their worker alone ({attempt.reason})")
+            self._fail(
+                key, f"more than {CRASHED_UNITS} of its units kill their worker alone ({attempt.cause_of_death})"
+            )
         elif bisection.part is not None:
             self._next(key, shard.probe, bisection.part)
         elif bisection.culprits:
-            reason = f"kills its worker each time it is computed ({attempt.reason})"
+            reason = f"kills its worker each time it is computed ({attempt.cause_of_death})"
             self._next(key, shard.take_out, tuple(bisection.culprits), reason)
         else:
             self._next(key, shard.run)
@@ -262,78 +213,41 @@ class _Run:
     def _next(self, key: Shard, call: Callable[..., Any], *args: Any) -> None:
         attempt = self._attempts[key]
         attempt.call, attempt.args = call, args
-        heapq.heappush(self.ready, key)
-
-    def _give_up_overdue(self) -> None:
-        """What is in flight for too long may hang, or its node may: it is left behind and submitted again.
-
-        Should it end all the same, nothing is lost: who publishes first wins.
-        """
-        now = time.monotonic()
-        overdue = [ref for ref, flight in self._flights.items() if now - flight.since > self._deadline_s]
-        for ref in overdue:
-            flight = self._flights.pop(ref)
-            if flight.actor is None:
-                ray.cancel(ref, force=True)
-            else:
-                self._pools.discard(flight.actor)
-            attempt = self._attempts[flight.shard]
-            attempt.overdue += 1
-            if attempt.overdue > RESUBMISSIONS:
-                self._fail(flight.shard, f"not done within {self._deadline_s:g} s in {attempt.overdue} tries")
-            else:
-                heapq.heappush(self.ready, flight.shard)
+        heapq.heappush(self._ready, key)
 
     def _finish(self, key: Shard, report: ShardReport) -> None:
         self.reports[key] = report
-        del self._attempts[key]
-        changed = self.plan.finish(key, report)
-        self._tally(key)
-        self._progress.update(self.stages[key.stage])
-        self._take_in(changed)
+        self._settle(key, self._plan.finish(key, report))
 
     def _fail(self, key: Shard, reason: str, detail: str = "") -> None:
-        del self._attempts[key]
-        stage, batch = self.plan.stage(key), self.plan.batch(key)
+        stage, batch = self._plan.stage(key), self._plan.batch(key)
         self.failures.append(Failure(stage.name, batch.name, key.bucket, reason, detail))
-        blocked = self.plan.fail(key)
-        self._tally(key)
-        self._progress.update(self.stages[key.stage])
-        self._take_in(blocked)
+        self._settle(key, self._plan.fail(key))
 
-    def _take_in(self, changed: Sequence[Shard]) -> None:
-        for key in changed:
-            self._tally(key)
-        for index in sorted({key.stage for key in changed}):
+    def _settle(self, key: Shard, changed: Sequence[Shard]) -> None:
+        del self._attempts[key]
+        for settled in (key, *changed):
+            self._count(settled)
+        for index in sorted({settled.stage for settled in (key, *changed)}):
             self._progress.update(self.stages[index])
 
-    def _tally(self, key: Shard) -> None:
-        """Counts a shard that was settled; one that can be run becomes ready."""
-        stage, standing = self.stages[key.stage], self.plan.standings[key]
+    def _count(self, key: Shard) -> None:
+        """Counts a shard by its new state; one that can be run becomes ready."""
+        stage, standing = self.stages[key.stage], self._plan.standings[key]
         if standing.state in RUNNABLE:
-            heapq.heappush(self.ready, key)
+            heapq.heappush(self._ready, key)
         elif standing.state is State.DONE:
             report = self.reports.get(key)
             stage.done += report is not None
             stage.reused += report is None
             stage.seconds += 0.0 if report is None else report.seconds
             stage.rows += standing.rows
-            stage.quarantined += self.plan.note(key).weight
-        else:
+            stage.quarantined += self._plan.note(key).weight
+        elif standing.state is not State.WAITING:
             stage.failed += standing.state is State.FAILED
             stage.blocked += standing.state is State.BLOCKED
             stage.needs_backfill += standing.state is State.NEEDS_BACKFILL
 
     def _needs_model(self, key: str) -> bool:
-        stages = zip(self.plan.graph.stages, self.stages, strict=True)
+        stages = zip(self._plan.graph.stages, self.stages, strict=True)
         return any(report.open for stage, report in stages if stage.model is not None and stage.model.key == key)
-
-
-@ray.remote(num_cpus=1, retry_exceptions=False, scheduling_strategy="SPREAD")
-def _call(function: Callable[..., Any], shipped: tuple[Any, Any], *args: Any) -> Any:
-    """Runs one of the functions of cluster/shard.py without a model."""
-    return function(*shipped, args[0], lambda: None, *args[1:])
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "")

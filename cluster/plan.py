@@ -258,7 +258,7 @@ class Plan:
         return any(path in self._files(path) for path in paths)
 
     def _files(self, path: str) -> frozenset[str]:
-        """The files that lay beside `path`, under its table and choice, when first asked: one listing for all of them."""
+        """The files under a path's table and choice, as they were when first asked: one listing for all of them."""
         root = str(PurePosixPath(path).parent.parent)
         if root not in self._listed:
             self._listed[root] = frozenset(info.path for info in self.lake.storage.list(root, ".parquet"))

@@ -18,7 +18,7 @@ CRASH = "crash"
 
 @dataclass(frozen=True, slots=True)
 class QuarantineNote:
-    """A quarantine file in short: its rows, digest of its crashed units ("" without any), and the rows' whole weight."""
+    """A quarantine file in short: its rows, digest of its crashed units ("" without any), weight of all rows."""
 
     rows: int = 0
     crashed: str = ""

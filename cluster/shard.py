@@ -71,7 +71,7 @@ def run(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> Sh
 
 
 def count_units(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> int:
-    """Number of units of a shard; reads all its inputs and loads the model, so that what kills without any row shows."""
+    """Number of units of a shard; reads its inputs and loads the model, so that what kills without any row shows."""
     primary = _primary(stage, storage, work, _crashed(stage, storage, work))
     _inputs(stage, storage, work, primary)
     load_model()
@@ -85,7 +85,7 @@ def probe(stage: Stage, storage: Storage, work: Work, load_model: LoadModel, par
 
 
 def take_out(
-    stage: Stage, storage: Storage, work: Work, load_model: LoadModel, positions: Sequence[int], reason: str
+    stage: Stage, storage: Storage, work: Work, _: LoadModel, positions: Sequence[int], reason: str
 ) -> QuarantineNote:
     """Writes the units at `positions` to the quarantine file; the shard leaves them out from now on."""
     crashed = _crashed(stage, storage, work)
@@ -139,8 +139,8 @@ def _require_unchanged(storage: Storage, work: Work, name: str) -> None:
         mark = tables.read_mark(storage, path)
         if mark is None or mark.digest != digest:
             raise InputChanged(
-                f"{path} was {'removed' if mark is None else 'replaced'} while {work.label} was being computed: another "
-                "run works on this lake with other settings. Let it end, then run again."
+                f"{path} was {'removed' if mark is None else 'replaced'} while {work.label} was being computed: "
+                "another run works on this lake with other settings. Let it end, then run again."
             )
 
 

@@ -12,7 +12,7 @@ Choice = tuple[str, str]
 """The name of a choice and its id, as in the path: `("model", "all-minilm-l6-v2")`."""
 
 Span = Literal["batch", "prefix", "all"]
-"""Which batches of its bucket an input takes: the shard's own, those up to it, or every committed one (as-of latest)."""
+"""The batches of its bucket that an input takes: the shard's own, those up to it, or all committed (as-of latest)."""
 
 CRASH_COLUMNS = ("reason", "origin", "weight")
 """What a quarantine table must have beside the columns of a unit, so that a crashed unit can be written there."""

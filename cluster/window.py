@@ -19,7 +19,7 @@ from ray.exceptions import (
     WorkerCrashedError,
 )
 
-from cluster.actors import ActorPools
+from cluster.actors import ACTOR_RETRIES, ActorPools
 from cluster.graph import Shard
 from cluster.rayenv import Capacity
 from cluster.shard import Work

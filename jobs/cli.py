@@ -102,13 +102,14 @@ def run(
     quarantine_limit: Annotated[float, typer.Option(min=0, max=1, help="Share of a stage's rows.")] = QUARANTINE_LIMIT,
 ) -> None:
     """Bring every slate of a profile up to date."""
+    from models.registry import load_ranker
+
     from cluster.lake import Lake
     from jobs import report
     from jobs.config import load_profile
     from jobs.overrides import override
     from jobs.run import Resources
     from jobs.run import run as run_job
-    from models.registry import load_ranker
 
     chosen = override(load_profile(profile), budgets, as_of)
     opened = Lake.open(lake)
@@ -131,7 +132,9 @@ def run(
 def train(
     lake: LakeUrl,
     profile: ProfileName = "agentmemrec",
-    holdout: Annotated[float, typer.Option(min=0, max=0.9, help="Share of histories that are never learned from.")] = 0.0,
+    holdout: Annotated[
+        float, typer.Option(min=0, max=0.9, help="Share of histories that are never learned from.")
+    ] = 0.0,
     save_to: Annotated[Path | None, typer.Option("--out", help="Folder to save the ranker to, as text.")] = None,
     workers: Workers = None,
     address: Address = None,
@@ -200,11 +203,12 @@ def demo(
 
 def main() -> None:
     """Entry point: errors that a person can mend become one message and exit code 2."""
+    from models.errors import ModelError
+
     from cluster.errors import LakeError
     from jobs.config import ConfigError
     from jobs.run import RunFailed
     from jobs.train import NothingToLearn
-    from models.errors import ModelError
     from pipeline.ingest.errors import IngestError
 
     try:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
+from models.registry import log_evaluation
 
 from cluster import snapshot, tables
 from cluster.lake import Lake
@@ -50,3 +53,10 @@ def evaluate(
     }
     measured = summary(results, seen_histories=ranker.get("seen_histories", []), draws=draws, seed=seed)
     return measured, about
+
+
+def log(measured: Summary, about: Mapping[str, Any]) -> str:
+    """Logs an evaluation to MLflow; returns its run id."""
+    params = {**about, "n_requests": measured.n_requests, "draws": measured.draws, "seed": measured.seed}
+    table = json.dumps({**about, **measured.as_dict()}, indent=2)
+    return log_evaluation(measured.metrics(), params, {"evaluation.json": table})

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
+from models.ranker import LightGBMRanker
 
 from cluster.stage import Choice, Input, ModelSpec, ShardOutput, Stage
 from jobs.config import Profile
 from models.embedder import EmbedderConfig, SentenceEmbedder, embedder_identity
 from models.interfaces import Embedder
-from models.ranker import LightGBMRanker
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.features.ten import features

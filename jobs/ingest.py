@@ -13,6 +13,7 @@ from typing import Any
 import fsspec
 import pyarrow as pa
 import pyarrow.compute as pc
+from pipeline.ingest.settle import Settled, settle
 
 from cluster import tables
 from cluster.batches import Batch, Claim, claim, commit, committed
@@ -22,7 +23,6 @@ from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.ingest.arrival import Arrival
 from pipeline.ingest.formats import FORMATS
-from pipeline.ingest.settle import Settled, settle
 
 _TABLES = {
     "turns": schemas.TURNS,

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from models.ranker import LightGBMRanker
+
 from cluster import snapshot
 from cluster.batches import committed
 from cluster.cache import MarkCache
@@ -15,7 +17,6 @@ from cluster.progress import Progress, progress_for
 from cluster.stage import Stage
 from jobs.config import Profile
 from jobs.graph import stages
-from models.ranker import LightGBMRanker
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +10,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from models.ranker import LightGBMRanker, auc, fit, ndcg_at
+from models.registry import RegisteredVersion, log_training
 
 from cluster import tables
 from cluster.batches import committed
 from cluster.lake import Lake
 from jobs.config import Profile
+from jobs.graph import stages_to_features
 from jobs.run import Resources, RunFailed, execute_stages
-from models.ranker import LightGBMRanker, auc, fit, ndcg_at
-from models.registry import RegisteredVersion, log_training
 from pipeline import schemas
 from pipeline.features.groups import Groups, training_groups
 
@@ -40,11 +42,10 @@ class TrainReport:
 def train(lake: Lake, profile: Profile, resources: Resources, holdout: float, out: Path | None) -> TrainReport:
     """Runs the stages up to features, fits on the histories that are not held out, and registers the ranker.
 
-    `holdout` is the share of histories (by a stable hash of their id) that the ranker never sees; metrics are over them.
+    `holdout` is the share of histories (by a stable hash of their id) that the ranker never sees; metrics
+    are over them.
     Raises RunFailed when a stage failed, NothingToLearn when no group has evidence.
     """
-    from jobs.graph import stages_to_features
-
     report = execute_stages(lake, profile, stages_to_features(profile), resources)
     if report.exit_code:
         raise RunFailed(report)
@@ -109,8 +110,6 @@ def held_out(history_ids: pa.ChunkedArray, share: float) -> pa.Array:
 
 
 def _fraction(history_id: str) -> float:
-    import hashlib
-
     return int.from_bytes(hashlib.sha256((HOLDOUT_SALT + history_id).encode()).digest()[:8], "big") / 2.0**64
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from pathlib import Path
@@ -51,10 +52,8 @@ def weights_digest(path: Path) -> str:
         return remembered.read_text()
     except OSError:
         digest = _digest(path, files)
-    try:
+    with contextlib.suppress(OSError):  # a home that cannot be written costs time, nothing else
         write_atomically(remembered, digest.encode())
-    except OSError:
-        pass  # a home that cannot be written costs time, nothing else
     return digest
 
 

@@ -180,7 +180,7 @@ def _forward(
     model: SentenceTransformer, tokenizer: Any, ids: npt.NDArray[np.int64], mask: npt.NDArray[np.int64]
 ) -> Vectors:
     """Unit vectors of padded windows, through all of the model's modules."""
-    import torch
+    import torch  # noqa: PLC0415 - seconds
 
     features: dict[str, Any] = {
         "input_ids": torch.from_numpy(ids).to(model.device),
@@ -196,19 +196,17 @@ def _forward(
 
 def _load(path: Path) -> SentenceTransformer:
     with _quiet():
-        import torch
-        from sentence_transformers import SentenceTransformer
+        import torch  # noqa: PLC0415 - seconds
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - seconds
 
-        model = SentenceTransformer(
-            str(path), local_files_only=True, model_kwargs={"dtype": torch.float32}, processor_kwargs={"use_fast": True}
-        )
+        model = SentenceTransformer(str(path), local_files_only=True, model_kwargs={"dtype": torch.float32})
     return model.eval()
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """No bar and no chatter of transformers while a model loads: a worker's output is read by people."""
-    from transformers.utils import logging
+    from transformers.utils import logging  # noqa: PLC0415 - seconds
 
     verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from huggingface_hub import constants, snapshot_download, try_to_load_from_cache
+from huggingface_hub.errors import HFValidationError
 
 from models.digests import MODEL_FILES, NOT_MODEL_FILES, weights_files
 
@@ -44,8 +46,8 @@ class ModelNotFound(ValueError):
 def resolve(name: str) -> ModelPath:
     """The folder of a model: a local path, the Hugging Face cache, a package that carries it, the hub, in this order.
 
-    The hub is asked only where HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE do not forbid it. A cached model counts only with
-    its weights. Raises ModelNotFound.
+    The hub is asked only where neither HF_HUB_OFFLINE nor TRANSFORMERS_OFFLINE forbids it. A cached model counts only
+    with its weights. Raises ModelNotFound.
     """
     if found := _in_path(name):
         return ModelPath(found, "path")
@@ -68,9 +70,6 @@ def _in_path(name: str) -> Path | None:
 
 
 def _in_cache(name: str) -> Path | None:
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
     try:
         config = try_to_load_from_cache(_repository(name), "config.json")
     except HFValidationError as error:
@@ -89,8 +88,6 @@ def _in_package(name: str) -> Path | None:
 
 
 def _from_hub(name: str) -> Path:
-    from huggingface_hub import constants, snapshot_download
-
     if constants.is_offline_mode():
         raise ModelNotFound(_what_to_do(name, "and the hub is not asked: HF_HUB_OFFLINE is set"))
     try:
@@ -124,6 +121,6 @@ def _what_to_do(name: str, hub: str) -> str:
     install = f" install the package {package.distribution}, or" if package else ""
     return (
         f"model {name!r} was not found: it is no local folder, not whole in the Hugging Face cache "
-        f"({os.environ.get('HF_HOME', '~/.cache/huggingface')}), in no installed package, {hub}. Do one of these:{install} "
-        "name the model's local folder, or put it into the cache on a machine with a network (`hf download NAME`)"
+        f"({constants.HF_HUB_CACHE}), in no installed package, {hub}. Do one of these:{install} name the model's local "
+        "folder, or put it into the cache on a machine with a network (`hf download NAME`)"
     )

@@ -49,7 +49,7 @@ class _Text:
         self._ahead = ""
         self._at = 0
         self._ended = False
-        self._json = json.JSONDecoder()
+        self._json = json.JSONDecoder(strict=False)  # a line break inside a string is no reason to lose a file
 
     def next_character(self) -> str:
         """The next character that is not blank, not yet skipped; empty at the end."""

@@ -62,12 +62,13 @@ class Staging:
                 self._counts["empty_sessions"] += 1
                 continue
             # A source without ids tells its sessions apart by where they stand.
-            identity = (session.position if session.name is None else session.name, session.time)
-            staged = self._add_session(history, history_id, session, occurrences[identity])
+            name = self._clean_or_none(session.name) or None
+            identity = (name or session.position, session.time)
+            staged = self._add_session(history, history_id, session, name, occurrences[identity])
             occurrences[identity] += 1
             sessions[session.position] = [staged]
-            if session.name is not None:
-                sessions.setdefault(session.name, []).append(staged)
+            if name is not None:
+                sessions.setdefault(name, []).append(staged)
         for request in history.requests:
             self._add_request(history, history_id, request, sessions)
 
@@ -98,9 +99,8 @@ class Staging:
         )
 
     def _add_session(
-        self, history: SourceHistory, history_id: str, session: SourceSession, occurrence: int
+        self, history: SourceHistory, history_id: str, session: SourceSession, name: str | None, occurrence: int
     ) -> _Session:
-        name = self._clean_or_none(session.name)
         position = session.position if name is None else None
         time = None if session.time is None else session.time.isoformat()
         staged = _Session(_digest("session", name, position, time, occurrence))
@@ -111,11 +111,11 @@ class Staging:
                 self._counts["blank_turns"] += 1
                 continue
             role, speaker = self._clean(turn.role), self._clean_or_none(turn.speaker)
-            turn_name = self._clean_or_none(turn.name)
-            key = named_turn_key(turn_name or turn.position, len(staged.by_name.get(turn_name or "", ())))
+            turn_name = self._clean_or_none(turn.name) or None
+            key = turn_key(turn_name or turn.position, len(staged.by_name.get(turn_name or "", ())))
             found = (key, _digest("turn", role, speaker, text))
             staged.by_position[turn.position] = found
-            if turn_name:
+            if turn_name is not None:
                 staged.by_name.setdefault(turn_name, []).append(found)
             self._turns.append(
                 (history_id, history.item, session.position, turn.position, staged.key, *found, session.time)
@@ -156,17 +156,18 @@ class Staging:
 
     def _reference(self, cited: TurnReference, sessions: dict[int | str, list[_Session]]) -> Reference | str:
         """The columns that name a turn, or why none is meant."""
-        candidates = sessions.get(cited.session, [])
+        session = sanitise_text(cited.session) if isinstance(cited.session, str) else cited.session
+        turn = sanitise_text(cited.turn) if isinstance(cited.turn, str) else cited.turn
+        candidates = sessions.get(session, [])
         if len(candidates) > 1:
-            return f"{len(candidates)} sessions are called {cited.session!r}"
-        turns = candidates[0].find(cited.turn) if candidates else []
+            return f"{len(candidates)} sessions are called {session!r}"
+        turns = candidates[0].find(turn) if candidates else []
         if len(turns) > 1:
-            return f"{len(turns)} turns of the session are called {cited.turn!r}"
+            return f"{len(turns)} turns of the session are called {turn!r}"
         if turns:
             return (candidates[0].key, None, *turns[0])
-        if isinstance(cited.session, str):  # it may have come with an earlier delivery
-            turn = sanitise_text(cited.turn) if isinstance(cited.turn, str) else cited.turn
-            return (None, sanitise_text(cited.session), named_turn_key(turn, 0), None)
+        if isinstance(session, str):  # it may have come with an earlier delivery
+            return (None, session, turn_key(turn, 0), None)
         return "there is no such turn"
 
     def _clean(self, text: str) -> str:
@@ -178,7 +179,7 @@ class Staging:
         return None if text is None else self._clean(text)
 
 
-def named_turn_key(turn: int | str, occurrence: int) -> str:
+def turn_key(turn: int | str, occurrence: int) -> str:
     """The turn_key of a turn named by its position in the session, or by its id, given to `occurrence` turns before it."""
     return f"p{turn}" if isinstance(turn, int) else f"i{occurrence}:{turn}"
 

@@ -1,0 +1,89 @@
+"""What a person sees at the end of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from cluster.report import RunReport
+from jobs.train import TrainReport
+from pipeline.evaluate.bootstrap import Estimate
+from pipeline.evaluate.summary import Row, Summary
+
+
+def show_run(result: RunReport, run_id: str, command: str, out: Console, err: Console) -> None:
+    """The shards of each stage, what failed, and what to do about it."""
+    table = Table(title=f"run {run_id}", title_justify="left")
+    table.add_column("stage")
+    for name in ("shards", "done", "reused", "failed", "blocked", "quarantined rows", "worker seconds"):
+        table.add_column(name, justify="right")
+    for stage in result.stages:
+        counts = (stage.total, stage.done, stage.reused, stage.failed, stage.blocked, stage.quarantined)
+        table.add_row(stage.name, *map(str, counts), f"{stage.seconds:.1f}")
+    out.print(table)
+    for failure in result.failures:
+        place = f"{failure.stage}, batch {failure.batch}, bucket {failure.bucket}"
+        err.print(f"failed: {place}: {failure.reason}", style="red", markup=False)
+    for stage in result.stages:
+        if stage.needs_backfill:
+            err.print(
+                f"{stage.needs_backfill} shard(s) of {stage.name} were made with another model, and are needed. "
+                f"To make a second set beside the first: {command} --backfill {stage.name}",
+                style="yellow",
+                highlight=False,
+            )
+    for name in result.over_quarantine:
+        err.print(f"{name}: quarantine is over the limit; see quarantine/{name} in the lake", style="red")
+
+
+def show_training(result: TrainReport, out: Console) -> None:
+    """What was fitted, how well it ranks, and where it is."""
+    counts = result.counts
+    out.print(
+        f"fitted on {counts['groups']:,} requests ({counts['rows']:,} candidates) of {counts['histories']:,} "
+        "histories; "
+        f"{counts['holdout_groups']:,} requests held out",
+        highlight=False,
+    )
+    for name, value in result.metrics.items():
+        out.print(f"  {name} {value:.3f}", highlight=False)
+    out.print(f"registered: {result.version}", highlight=False)
+
+
+def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> None:
+    """The completeness table, and what was left out of it."""
+    title = f"profile {about['profile']}, run {about['run_id']}, pool {about['pool_size']}, style {about['style']}"
+    for budget in sorted({row.budget for row in result.rows}):
+        table = Table(title=f"{title}: {budget:,} tokens", title_justify="left")
+        table.add_column("requests", no_wrap=True)
+        table.add_column("n", justify="right")
+        table.add_column("policy", no_wrap=True)
+        for name in ("r_pool", "r_rank", "slate completeness", "95% interval", "tokens"):
+            table.add_column(name, justify="right", no_wrap=True)
+        rows = [row for row in result.rows if row.budget == budget]
+        for stratum in dict.fromkeys(row.stratum for row in rows):
+            of_stratum = [row for row in rows if row.stratum == stratum]
+            for index, row in enumerate(of_stratum):
+                named = (stratum, f"{row.n:,}") if index == 0 else ("", "")
+                table.add_row(*named, *_cells(row), end_section=index == len(of_stratum) - 1)
+        out.print(table)
+    out.print(
+        f"{result.n_requests:,} requests; left out: {result.left_out_no_evidence:,} without evidence, "
+        f"{result.left_out_trained_on:,} of histories the ranker was trained on. "
+        "Rows all and kappa leave out adversarial requests.",
+        highlight=False,
+    )
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    complete = row.slate_completeness
+    interval = "" if complete.low is None else f"{complete.low:.3f} - {complete.high:.3f}"
+    tokens = "" if row.mean_tokens.value is None else f"{row.mean_tokens.value:,.0f}"
+    return (row.policy, _share(row.r_pool), _share(row.r_rank), _share(complete), interval, tokens)
+
+
+def _share(estimate: Estimate) -> str:
+    return "-" if estimate.value is None else f"{estimate.value:.3f}"
