@@ -65,7 +65,7 @@ class RunReport:
 
     @property
     def exit_code(self) -> int:
-        """The first that holds: 1 failed shards, 2 shards that need `--backfill`, 3 quarantine over the limit; else 0."""
+        """The first that holds: 1 failed shards, 2 shards need `--backfill`, 3 quarantine over the limit; else 0."""
         if self.failures:
             return FAILED_SHARDS
         if any(stage.needs_backfill for stage in self.stages):

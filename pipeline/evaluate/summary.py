@@ -56,7 +56,7 @@ class Summary:
 def metric_name(stratum: str, policy: str, budget: int, metric: str) -> str:
     """A name of a metric that MLflow takes: letters, digits, space, and `_ - . / :`."""
     plain = stratum.replace(">=", "ge ").replace("=", "eq ")
-    kept = "".join(letter if letter.isalnum() or letter in "_-./ :" else "_" for letter in plain)
+    kept = "".join(letter if (letter.isascii() and letter.isalnum()) or letter in "_-./ :" else "_" for letter in plain)
     return f"{' '.join(kept.split())}/{policy}/{budget}/{metric}"
 
 

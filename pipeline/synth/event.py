@@ -82,7 +82,7 @@ def happened(dice: Dice, event: Event, attribute: str | None, role: str | None =
 def happened_to_another(dice: Dice, event: Event, attribute: str | None) -> Statement:
     """The same event, but of another person or long past: a near miss."""
     name = event.other_name if dice.chance(OTHER_NAME / 2) else event.thing
-    when = f"{dice.pick(OLD_TIMES)} " if dice.chance(0.2) else ""
+    when = f"{dice.pick(dice.pick((OLD_TIMES, TIME_MARKS)))} " if dice.chance(0.4) else ""
     fact = f"{when}{dice.pick(OTHERS)} {event.family.did} {_clauses(dice, event, attribute)}"
     return tell(dice, phrase(fact, dice, event.slots(name)), either_role(dice), event.family.topics)
 

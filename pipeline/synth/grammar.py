@@ -26,8 +26,13 @@ def phrase(template: str, dice: Dice, values: Mapping[str, str] | None = None) -
     text = template
     while match := _CHOICE.search(text):
         text = text[: match.start()] + dice.pick(match[1].split("|")) + text[match.end() :]
-    filled = _SLOT.sub(lambda slot: _filled(slot, values or {}), text)
-    return re.sub(r" +([,.?!;:]|$)", r"\1", re.sub(r" {2,}", " ", filled)).strip()
+    tidy = re.sub(r" {2,}", " ", fill(text, values or {}))
+    return re.sub(r" +([,.?!;:]|$)", r"\1", tidy).strip()
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """The template with its slots filled and nothing else changed: for text whose spaces matter."""
+    return _SLOT.sub(lambda slot: _filled(slot, values), template)
 
 
 def _filled(slot: re.Match[str], values: Mapping[str, str]) -> str:

@@ -61,7 +61,7 @@ ADVICE = (
     "(Try to|I would) {deed} before you (touch|worry about|change) {the other}.",
     "(Most|Many) people (overlook|underestimate) {the thing}, yet it (pays|is worth the trouble) to {deed}.",
     "If {the other} (gives you trouble|is a concern), {deed} and (wait a week|see what changes|note the result).",
-    "{A thing} is (useful|nice to have), but {a other} (does more|matters more) in practice.",
+    "{a thing} is (useful|nice to have), but {a other} (does more|matters more) in practice.",
     "It is (rarely|seldom) necessary to {deed} more than {n} times.",
     "You can {deed} (while|and in the meantime) {the other} (rests|waits).",
     "(Think of|Treat) {the thing} as (an investment|a habit|an experiment) rather than (a chore|a cost).",
@@ -79,14 +79,6 @@ LIST_HEADS = (
     "Here are (some|a few) (points|steps|ideas) (for {topic}|):",
     "A (possible|simple) (plan|checklist) (could look like this|):",
     "(Things|What) to keep in mind:",
-)
-
-LIST_ITEMS = (
-    "**{thing}**: {deed}, then {deed2}.",
-    "**{thing}**: (worth it|optional), especially (with {a other}|if you {deed}).",
-    "(Week|Step|Day) {n}: {deed}.",
-    "{deed} (for about {n} minutes|once {the other} is ready|).",
-    "{thing} (and|or) {other}",
 )
 
 ASSISTANT_CLOSERS = (

@@ -26,7 +26,7 @@ EVENT_PRONOUN = "that one"
 
 LEADS = (
     "(I|We) (keep|kept) going back and forth about {the thing}.",
-    "{The thing} (has been on my mind|came up again yesterday) .",
+    "{the thing} (has been on my mind|came up again yesterday) .",
     "(What did I decide|Where were we) about {the thing}?",
     "There is also (the matter|the story) of {the thing}.",
 )

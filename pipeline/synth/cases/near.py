@@ -15,7 +15,7 @@ SAME_THING = 0.6
 
 
 def near_events(dice: Dice, needed: Sequence[Event], attribute: str | None, n: int) -> list[Statement]:
-    """n statements that none of them tells an event of the user's."""
+    """n statements, none of which tells an event of the user's own."""
     return [_near(dice, dice.pick(needed), attribute) for _ in range(n)]
 
 

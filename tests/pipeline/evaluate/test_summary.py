@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import schemas
+from pipeline.evaluate.bootstrap import mean_estimate, share_estimates
+from pipeline.evaluate.completeness import outcomes
+from pipeline.evaluate.summary import metric_name, summary
+
+pytestmark = pytest.mark.flash
+
+TURNS = [(session, turn) for session in (1, 2, 3) for turn in (0, 1)]
+SETS = st.sets(st.sampled_from(TURNS))
+CASE = st.tuples(SETS, SETS, SETS, st.sampled_from(["1", "5"]))
+
+
+def tables(cases):
+    """Requests, labels, pools, slates and sources of (gold, pool, slate, category) cases; session 3 continues 1."""
+
+    def rows(request, turns, **more):
+        return [
+            {"request_id": f"q{request}", "history_id": f"h{request}", "session_index": s, "turn_index": t, **more}
+            for s, t in sorted(turns)
+        ]
+
+    item = {"resolution": "raw", "start": 0, "end": 1, "rank": 1, "n_tokens": 1}
+    requests = [
+        {"request_id": f"q{i}", "history_id": f"h{i}", "mode": "reader", "text": "?", "category": case[3],
+         "adversarial": case[3] == "5"}
+        for i, case in enumerate(cases)
+    ]  # fmt: skip
+    labels = [row for i, case in enumerate(cases) for row in rows(i, case[0])]
+    pools = [row for i, case in enumerate(cases) for row in rows(i, case[1], pool_position=1, rrf_score=0.0)]
+    slates = [
+        {"request_id": f"q{i}", "history_id": f"h{i}", "policy": "p", "budget": 9, "n_tokens": len(case[2]), "text": "",
+         "items": [{"session_index": s, "turn_index": t, **item} for s, t in sorted(case[2])]}
+        for i, case in enumerate(cases)
+    ]  # fmt: skip
+    sources = [
+        {"history_id": f"h{i}", "session_index": s, "turn_index": t, "source_format": "x", "session_key": "k",
+         "turn_key": "k", "content_digest": "d", "continues": 1 if s == 3 else None}
+        for i in range(len(cases)) for s, t in TURNS
+    ]  # fmt: skip
+    names = ("REQUESTS", "LABELS", "POOLS", "SLATES", "SOURCES")
+    parts = (requests, labels, pools, slates, sources)
+    return [pa.Table.from_pylist(part, getattr(schemas, name)) for part, name in zip(parts, names, strict=True)]
+
+
+def slow_share(cases, condition):
+    chosen = [case for case in cases if case[0] and condition(case)]
+    pooled = [case for case in chosen if case[0] <= case[1]]
+    n = len(chosen)
+    return (
+        n,
+        len(pooled) / n if n else None,
+        sum(case[0] <= case[2] for case in pooled) / len(pooled) if pooled else None,
+        sum(case[0] <= case[2] and case[0] <= case[1] for case in chosen) / n if n else None,
+    )
+
+
+def kappa(case):
+    return len({1 if session == 3 else session for session, _ in case[0]})
+
+
+@settings(deadline=None)
+@given(st.lists(CASE, min_size=1, max_size=8))
+def test_the_summary_equals_a_slow_count(cases):
+    # A slate shows turns of its pool only.
+    cases = [(gold, pool, slate & pool, category) for gold, pool, slate, category in cases]
+    result = summary(outcomes(*tables(cases)), seen_histories=[], draws=100)
+    expected = {
+        "all": lambda case: case[3] != "5",
+        "kappa = 1": lambda case: case[3] != "5" and kappa(case) == 1,
+        "kappa >= 2": lambda case: case[3] != "5" and kappa(case) >= 2,
+        "kappa >= 3": lambda case: case[3] != "5" and kappa(case) >= 3,
+        "category 5": lambda case: case[3] == "5",
+    }
+    assert result.left_out_no_evidence == sum(not case[0] for case in cases)
+    for row in result.rows:
+        if row.stratum in expected:
+            values = (row.r_pool.value, row.r_rank.value, row.slate_completeness.value)
+            assert (row.n, *values) == pytest.approx(slow_share(cases, expected[row.stratum]))
+
+
+def test_histories_the_ranker_was_trained_on_are_left_out_and_counted():
+    gold = {(1, 0)}
+    result = summary(outcomes(*tables([(gold, gold, gold, "1"), (gold, set(), set(), "1")])), ["h0"], draws=100)
+    row = next(row for row in result.rows if row.stratum == "all")
+    assert (row.n, row.slate_completeness.value, result.left_out_trained_on) == (1, 0.0, 1)
+
+
+def test_evidence_in_a_continuation_counts_as_its_first_session():
+    frame = outcomes(*tables([({(1, 0), (3, 0)}, set(), set(), "1")]))
+    assert frame["kappa"].to_list() == [1]
+
+
+def test_the_interval_covers_what_a_resample_of_requests_gives():
+    generator = np.random.default_rng(5)
+    in_pool = generator.random(300) < 0.8
+    in_slate = in_pool & (generator.random(300) < 0.7)
+    _, r_rank, complete = share_estimates(in_pool, in_slate, 4000, np.random.default_rng(0))
+    picks = generator.integers(0, 300, (4000, 300))
+    slow = in_slate[picks].mean(axis=1)
+    slow_rank = in_slate[picks].sum(axis=1) / in_pool[picks].sum(axis=1)
+    assert (complete.low, complete.high) == pytest.approx(np.percentile(slow, [2.5, 97.5]), abs=0.01)
+    assert (r_rank.low, r_rank.high) == pytest.approx(np.percentile(slow_rank, [2.5, 97.5]), abs=0.01)
+
+
+def test_nothing_to_average_is_null_and_not_one():
+    empty = np.array([], bool)
+    assert {e.value for e in share_estimates(empty, empty, 100, np.random.default_rng(0))} == {None}
+    assert mean_estimate(np.array([], np.int32), 100, np.random.default_rng(0)).value is None
+
+
+def test_the_mean_is_that_of_the_values():
+    estimate = mean_estimate(np.array([1, 2, 3, 10], np.int32), 500, np.random.default_rng(0))
+    assert estimate.value == 4.0
+    assert 1.0 <= estimate.low < 4.0 < estimate.high <= 10.0
+
+
+def test_metric_names_hold_only_what_mlflow_takes():
+    assert metric_name("kappa >= 2", "lambdarank", 900, "r_rank") == "kappa ge 2/lambdarank/900/r_rank"
+    assert metric_name("category a(b)é", "p", 9, "m") == "category a_b__/p/9/m"
+
+
+def test_outcomes_without_labels_are_complete_in_nothing():
+    frame = outcomes(*tables([(set(), {(1, 0)}, {(1, 0)}, "1")]))
+    assert frame.select("pool_complete", "slate_complete").row(0) == (False, False)
