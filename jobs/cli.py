@@ -102,14 +102,13 @@ def run(
     quarantine_limit: Annotated[float, typer.Option(min=0, max=1, help="Share of a stage's rows.")] = QUARANTINE_LIMIT,
 ) -> None:
     """Bring every slate of a profile up to date."""
-    from models.registry import load_ranker
-
     from cluster.lake import Lake
     from jobs import report
     from jobs.config import load_profile
     from jobs.overrides import override
     from jobs.run import Resources
     from jobs.run import run as run_job
+    from models.registry import load_ranker
 
     chosen = override(load_profile(profile), budgets, as_of)
     opened = Lake.open(lake)
@@ -203,12 +202,12 @@ def demo(
 
 def main() -> None:
     """Entry point: errors that a person can mend become one message and exit code 2."""
-    from models.errors import ModelError
-
     from cluster.errors import LakeError
     from jobs.config import ConfigError
     from jobs.run import RunFailed
     from jobs.train import NothingToLearn
+    from models.ranker import RankerError
+    from models.resolve import ModelNotFound
     from pipeline.ingest.errors import IngestError
 
     try:
@@ -216,6 +215,14 @@ def main() -> None:
     except RunFailed as error:
         err.print(str(error), style="red", markup=False)
         sys.exit(error.report.exit_code)
-    except (LakeError, ConfigError, NothingToLearn, ModelError, IngestError, FileNotFoundError) as error:
+    except (
+        LakeError,
+        ConfigError,
+        NothingToLearn,
+        RankerError,
+        ModelNotFound,
+        IngestError,
+        FileNotFoundError,
+    ) as error:
         err.print(str(error), style="red", markup=False)
         sys.exit(USAGE)

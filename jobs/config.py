@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import yaml
-from models.ranker import RankerParams
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from models.ranker import RankerParams
 from pipeline.recall.options import PoolOptions
 
 Policy = Literal["recall_order", "bm25_order", "dense_order", "lambdarank", "oracle"]

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
-from models.registry import log_evaluation
 
 from cluster import snapshot, tables
 from cluster.lake import Lake
+from models.registry import log_evaluation
 from pipeline import schemas
 from pipeline.evaluate.completeness import outcomes
 from pipeline.evaluate.summary import Summary, summary

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from models.ranker import LightGBMRanker
 
-from cluster.stage import Choice, Input, ModelSpec, ShardOutput, Stage
+from cluster.stage import Choice, Input, ModelSpec, ShardOutput, Span, Stage
 from jobs.config import Profile
 from models.embedder import EmbedderConfig, SentenceEmbedder, embedder_identity
 from models.interfaces import Embedder
+from models.ranker import LightGBMRanker
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.features.ten import features
@@ -35,7 +35,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
     """What training needs: terms, vectors, pools, features."""
     analyzed: Choice = ("analyzer", ANALYZER_ID)
     by_profile: Choice = ("profile", profile.name)
-    span = "all" if profile.as_of == "latest" else "prefix"
+    span: Span = "all" if profile.as_of == "latest" else "prefix"
     seen_turns = Input("turns", None, schemas.TURNS, span, of_primary=True)
     requests = Input("requests", None, schemas.REQUESTS)
 
@@ -102,7 +102,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
 def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None) -> list[Stage]:
     """Slates of every policy, and apart from them the oracle's, the only stage that reads labels."""
     by_profile: Choice = ("profile", profile.name)
-    span = "all" if profile.as_of == "latest" else "prefix"
+    span: Span = "all" if profile.as_of == "latest" else "prefix"
     inputs = {
         "requests": Input("requests", None, schemas.REQUESTS),
         "features": Input("features", by_profile, schemas.FEATURES),

@@ -6,14 +6,13 @@ import hashlib
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import fsspec
 import pyarrow as pa
 import pyarrow.compute as pc
-from pipeline.ingest.settle import Settled, settle
 
 from cluster import tables
 from cluster.batches import Batch, Claim, claim, commit, committed
@@ -23,6 +22,7 @@ from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.ingest.arrival import Arrival
 from pipeline.ingest.formats import FORMATS
+from pipeline.ingest.settle import Settled, settle
 
 _TABLES = {
     "turns": schemas.TURNS,
@@ -143,7 +143,6 @@ class Spool:
         parts = {name: list(self._read(bucket, name)) for name in _STAGED}
         return Arrival(
             **{name: pa.concat_tables(parts[name] or [getattr(empty, name)]) for name in _STAGED},
-            **{entry.name: getattr(empty, entry.name) for entry in fields(Arrival) if entry.name not in _STAGED},
         )
 
     def _read(self, bucket: int, name: str) -> Iterator[pa.Table]:

@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from models.ranker import LightGBMRanker
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from cluster import snapshot
+from cluster import snapshot, tables
 from cluster.batches import committed
 from cluster.cache import MarkCache
+from cluster.errors import LakeError
 from cluster.executor import RunReport, execute
 from cluster.lake import Lake
 from cluster.progress import Progress, progress_for
 from cluster.stage import Stage
 from jobs.config import Profile
 from jobs.graph import stages
+from models.ranker import LightGBMRanker
+
+_JUDGED_BY = ("labels", "sources")
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,30 @@ def run(
             identities=identities,
             counts=report.counts(),
             cost={"worker_seconds": report.worker_seconds},
-            files=report.files,
+            files=pa.concat_tables([_without(report.files, _JUDGED_BY), _judged_by(lake)]),
         ),
     )
     return report, run_id
+
+
+def _judged_by(lake: Lake) -> pa.Table:
+    """Snapshot rows of labels and sources: no slate but the oracle's is made of them, every evaluation is."""
+    rows = []
+    for batch in committed(lake):
+        for bucket in batch.buckets:
+            for table in _JUDGED_BY:
+                path = lake.path(table, bucket, batch.name)
+                mark = tables.read_mark(lake.storage, path)
+                if mark is None:
+                    raise LakeError(f"{path} is missing, though its batch is committed: restore it")
+                place = {"path": path, "stage": "", "table": table, "bucket": bucket, "batch": batch.name}
+                footer = {"stamp": mark.stamp, "digest": mark.digest, "rows": mark.rows}
+                rows.append({**place, **footer, "role": "read", "seconds": 0.0, "quarantined": 0})
+    return pa.Table.from_pylist(rows, snapshot.FILES)
+
+
+def _without(files: pa.Table, names: Sequence[str]) -> pa.Table:
+    return files.filter(pc.invert(pc.is_in(files["table"], pa.array(names, pa.large_string()))))
 
 
 def execute_stages(lake: Lake, profile: Profile, path: Sequence[Stage], resources: Resources) -> RunReport:

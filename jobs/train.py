@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from models.ranker import LightGBMRanker, auc, fit, ndcg_at
-from models.registry import RegisteredVersion, log_training
 
 from cluster import tables
 from cluster.batches import committed
@@ -19,6 +15,8 @@ from cluster.lake import Lake
 from jobs.config import Profile
 from jobs.graph import stages_to_features
 from jobs.run import Resources, RunFailed, execute_stages
+from models.ranker import LightGBMRanker, auc, fit, ndcg_at
+from models.registry import RegisteredVersion, log_training
 from pipeline import schemas
 from pipeline.features.groups import Groups, training_groups
 
@@ -76,6 +74,7 @@ def train(lake: Lake, profile: Profile, resources: Resources, holdout: float, ou
         "requests_without_labels": learned.n_requests_without_labels,
         "requests_without_evidence_in_pool": learned.n_requests_without_evidence_in_pool,
     }
+    ranker = replace(ranker, metrics=metrics)
     if out is not None:
         ranker.save(out)
     version = log_training(ranker, {**profile.ranker.model_dump(), "holdout": holdout, **counts}, metrics, profile.name)
@@ -117,8 +116,7 @@ def _metrics(name: str, ranker: LightGBMRanker, groups: Groups) -> dict[str, flo
     if not len(groups.group_sizes):
         return {}
     scores = ranker.score(groups.matrix, schemas.FEATURE_NAMES)
-    relevance: Sequence[int] | np.ndarray = groups.relevance
     return {
-        f"{name}_ndcg_10": ndcg_at(10, relevance, scores, groups.group_sizes),
-        f"{name}_auc": auc(relevance, scores),
+        f"{name}_ndcg_10": ndcg_at(10, groups.relevance, scores, groups.group_sizes),
+        f"{name}_auc": auc(groups.relevance, scores),
     }

@@ -42,8 +42,15 @@ class Embedder(Protocol):
 class Ranker(Protocol):
     """Scores candidates from their features."""
 
-    identity: str
-    feature_names: tuple[str, ...]
+    @property
+    def identity(self) -> str:
+        """Digest of all that decides the scores."""
+        ...
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features it takes, in order."""
+        ...
 
     def score(self, features: npt.NDArray[np.float32], names: Sequence[str]) -> npt.NDArray[np.float64]:
         """Scores, shape (n,), of features of shape (n, len(names)); NaN is missing.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 import re
 import tempfile
 import threading
@@ -19,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import tiktoken
 
+from models.environment import environment
 from models.interfaces import TokenCounter
 from models.user_cache import user_cache, write_atomically
 
@@ -69,7 +69,7 @@ def token_counter(name: str) -> TokenCounter:
 
 @cache
 def _o200k() -> tiktoken.Encoding:
-    with _LOADING, _ranks_folder() as folder, _environment("TIKTOKEN_CACHE_DIR", str(folder)):
+    with _LOADING, _ranks_folder() as folder, environment("TIKTOKEN_CACHE_DIR", str(folder)):
         return tiktoken.get_encoding(O200k.name)
 
 
@@ -108,17 +108,3 @@ def _packaged_ranks() -> bytes:
     if hashlib.sha256(ranks).hexdigest() != _RANKS_SHA256:
         raise RuntimeError("bpe-openai carries other o200k ranks than tiktoken expects: install bpe-openai==0.1.4")
     return ranks
-
-
-@contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    """Set an environment variable for a moment; the user's own setting comes back."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before

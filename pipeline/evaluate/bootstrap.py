@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 _INTERVAL = (2.5, 97.5)
+# A binomial draw costs about eight times an index draw (NumPy 2, measured): both ways are the same bootstrap.
+_INDEX_PER_COUNT = 8
 
 
 @dataclass(frozen=True)
@@ -44,18 +46,21 @@ def share_estimates(
 
 
 def mean_estimate(values: npt.NDArray[np.int32], draws: int, generator: np.random.Generator) -> Estimate:
-    """The mean of values of shape (n,); resampled by the counts of distinct values."""
-    if len(values) == 0:
+    """The mean of values of shape (n,), resampled request by request or, where n is large, by counts of distinct values."""
+    n = len(values)
+    if n == 0:
         return Estimate()
     distinct, counts = np.unique(values, return_counts=True)
-    # A block of draws at a time: with many distinct values the whole matrix would not fit.
-    block = max(1, 4_000_000 // len(distinct))
-    means = [
-        generator.multinomial(len(values), counts / len(values), size=min(block, draws - start))
-        @ distinct
-        / len(values)
-        for start in range(0, draws, block)
-    ]
+    by_request = n < _INDEX_PER_COUNT * len(distinct)
+    # A block of draws at a time: the whole matrix need not fit.
+    block = max(1, 1_000_000 // (n if by_request else len(distinct)))
+    means: list[npt.NDArray[np.float64]] = []
+    for start in range(0, draws, block):
+        size = min(block, draws - start)
+        if by_request:
+            means.append(values[generator.integers(0, n, (size, n), dtype=np.int32)].mean(axis=1))
+        else:
+            means.append(generator.multinomial(n, counts / n, size=size) @ distinct / n)
     return _estimate(float(np.mean(values)), np.concatenate(means))
 
 

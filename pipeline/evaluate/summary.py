@@ -72,9 +72,11 @@ def summary(outcomes: pl.DataFrame, seen_histories: Collection[str], draws: int 
     kept = outcomes.filter(~trained_on & ~no_evidence).sort("policy", "budget", "history_id", "request_id")
     generator = np.random.default_rng(seed)
     rows = [
-        _row(stratum, policy, budget, cell.filter(condition), draws, generator)
-        for (policy, budget), cell in kept.group_by("policy", "budget", maintain_order=True)
-        for stratum, condition in _strata(kept)
+        _row(stratum, policy, budget, kept.filter(cell & condition), draws, generator)
+        # Cells and strata of all outcomes: one that loses every request shows as n = 0, and does not vanish.
+        for policy, budget in outcomes.select("policy", "budget").unique().sort("policy", "budget").iter_rows()
+        for cell in [(pl.col("policy") == policy) & (pl.col("budget") == budget)]
+        for stratum, condition in _strata(outcomes)
     ]
     return Summary(
         rows=tuple(rows),
@@ -96,9 +98,9 @@ def _strata(outcomes: pl.DataFrame) -> Iterator[tuple[str, pl.Expr]]:
         yield f"category {category}", pl.col("category") == category
 
 
-def _row(stratum: str, policy: Any, budget: Any, cell: pl.DataFrame, draws: int, generator: np.random.Generator) -> Row:
+def _row(stratum: str, policy: str, budget: int, cell: pl.DataFrame, draws: int, generator: np.random.Generator) -> Row:
     in_pool: npt.NDArray[np.bool_] = cell["pool_complete"].to_numpy()
     in_slate: npt.NDArray[np.bool_] = cell["slate_complete"].to_numpy()
     r_pool, r_rank, complete = share_estimates(in_pool, in_slate, draws, generator)
     tokens = mean_estimate(cell["n_tokens"].to_numpy(), draws, generator)
-    return Row(stratum, str(policy), int(budget), cell.height, r_pool, r_rank, complete, tokens)
+    return Row(stratum, policy, budget, cell.height, r_pool, r_rank, complete, tokens)

@@ -55,7 +55,7 @@ STAGED_REQUESTS = pa.schema(
         *[pa.field(f"seen_{name}", kind) for name, kind in _REFERENCE_FIELDS],
     ]
 )
-"""One row a request. The last turn that it sees is named by the columns seen_*, as in CITATIONS; all null without one."""
+"""One row a request. The last turn that it sees is named by the columns seen_*, as in CITATIONS; null without one."""
 
 CITATIONS = pa.schema(
     [

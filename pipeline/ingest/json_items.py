@@ -65,7 +65,7 @@ class _Text:
         self._at += characters
 
     def value(self, position: int) -> Any:
-        """The JSON value that comes next. Reading doubles until it is whole, so that a long item is not read twice over."""
+        """The JSON value that comes next. What is ahead doubles until it is whole: a long item costs linear time."""
         self.next_character()
         while True:
             try:

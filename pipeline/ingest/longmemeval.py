@@ -22,17 +22,17 @@ _OF_QUESTIONS = ("question", "question_id", "question_date", "question_type", "a
 def read(stream: BinaryIO, items: Items) -> Iterator[SourceHistory | Refused]:
     """Histories of a LongMemEval file, one at a time. Raises IngestError when it is not a JSON array."""
     for position, item in enumerate(json_items(stream)):
-        ids = _question_ids(item)
-        if items.wants(position, [*ids, "+".join(ids)]):
-            yield _history(position, item, ids)
+        history_id, ids = _ids(item)
+        if items.wants(position, [*ids, history_id or ""]):
+            yield _history(position, item, history_id, ids)
 
 
-def _history(position: int, item: Any, ids: list[str]) -> SourceHistory | Refused:
+def _history(position: int, item: Any, history_id: str | None, ids: list[str]) -> SourceHistory | Refused:
     place = f"item {position}"
     problem = _problem(item, ids)
-    if problem is not None:
-        return Refused(place, problem, _rows(item), "+".join(ids) or None)
-    history = SourceHistory("+".join(ids), position)
+    if problem is not None or history_id is None:
+        return Refused(place, problem or "key question_id is missing", _rows(item), history_id)
+    history = SourceHistory(history_id, position)
     flagged = list(_sessions(history, item, place))
     _requests(history, item, ids, flagged, place)
     return history
@@ -45,6 +45,10 @@ def _problem(item: Any, ids: list[str]) -> str | None:
     missing = [key for key in ("question_id", "question", "haystack_sessions") if item.get(key) in (None, "", [])]
     if missing:
         return f"key {missing[0]} is missing or empty"
+    return _session_problem(item) or _question_problem(item, ids)
+
+
+def _session_problem(item: dict[str, Any]) -> str | None:
     sessions = item["haystack_sessions"]
     if not isinstance(sessions, list):
         return "key haystack_sessions is not a list"
@@ -53,14 +57,20 @@ def _problem(item: Any, ids: list[str]) -> str | None:
         if values is not None and (not isinstance(values, list) or len(values) != len(sessions)):
             held = f"{len(values)} values" if isinstance(values, list) else "no list"
             return f"key {key} holds {held}, but there are {len(sessions)} sessions"
-    for key in _OF_QUESTIONS:
-        values = item.get(key)
-        if isinstance(values, list) and isinstance(item["question"], list) and len(values) != len(item["question"]):
-            return f"key {key} holds {len(values)} values, but there are {len(item['question'])} questions"
-    if len(ids) != len(_as_list(item["question"])):
-        return f"there are {len(ids)} question ids for {len(_as_list(item['question']))} questions"
+    return None
+
+
+def _question_problem(item: dict[str, Any], ids: list[str]) -> str | None:
+    questions = len(_as_list(item["question"]))
+    if len(ids) != questions:
+        return f"key question_id holds {len(ids)} values, but there are {questions} questions"
     if len(set(ids)) < len(ids):
         return "key question_id names two questions alike"
+    if isinstance(item["question"], list):
+        for key in _OF_QUESTIONS:
+            values = item.get(key)
+            if isinstance(values, list) and len(values) != questions:
+                return f"key {key} holds {len(values)} values, but there are {questions} questions"
     return None
 
 
@@ -152,26 +162,25 @@ def _evidence(
     """
     if len(ids) == 1:
         return [flagged]
-    answers = item.get("answer_session_ids")
-    if flagged and (not isinstance(answers, list) or not all(isinstance(names, list) for names in answers)):
+    if not flagged:
+        return [[] for _ in ids]
+    answers, names = item.get("answer_session_ids"), item.get("haystack_session_ids")
+    of_each = isinstance(answers, list) and len(answers) == len(ids) and all(isinstance(one, list) for one in answers)
+    if not of_each or not answers or not names:
         history.refuse(place, "has_answer cannot be given to one of several questions: no labels", weight=0)
         return [[] for _ in ids]
-    names = [item["haystack_session_ids"][cited.session] for cited in flagged] if flagged else []
-    return [
-        [cited for cited, name in zip(flagged, names, strict=True) if name in wanted]
-        for wanted in _spread(answers, len(ids))
-    ]
+    return [[cited for cited in flagged if names[int(cited.session)] in wanted] for wanted in answers]
 
 
-def _question_ids(item: Any) -> list[str]:
-    """One id a question. A single id over several questions is numbered."""
-    if not isinstance(item, dict) or item.get("question_id") in (None, ""):
-        return []
-    given = item["question_id"]
+def _ids(item: Any) -> tuple[str | None, list[str]]:
+    """The history's id and one id a question. A single id over several questions is numbered."""
+    given = item.get("question_id") if isinstance(item, dict) else None
+    if given in (None, "", []):
+        return None, []
     if isinstance(given, list):
-        return [str(value) for value in given]
+        return "+".join(map(str, given)), [str(value) for value in given]
     count = len(_as_list(item.get("question")))
-    return [str(given)] if count == 1 else [f"{given}#q{index}" for index in range(count)]
+    return str(given), [str(given)] if count == 1 else [f"{given}#q{index}" for index in range(count)]
 
 
 def _as_list(value: Any) -> list[Any]:

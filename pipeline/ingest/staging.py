@@ -16,10 +16,9 @@ from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, Source
 from pipeline.schemas import QUARANTINE
 from pipeline.text import sanitise_text
 
-Row = tuple[Any, ...]
-Reference = tuple[str | None, str | None, str | None, str | None]
-
-NO_REFERENCE: Reference = (None, None, None, None)
+Row = dict[str, Any]
+Reference = dict[str, str]
+"""The columns of CITATIONS that name a turn; those left out are null."""
 
 
 @dataclass
@@ -74,18 +73,15 @@ class Staging:
 
     def refuse(self, refused: Refused) -> None:
         """Puts down what a reader could not read."""
-        history_id, request_id = refused.history_id, refused.request_id
         self._quarantine.append(
-            (
-                None if history_id is None else self._clean(history_id),
-                None if request_id is None else self._clean(request_id),
-                None,
-                None,
-                self._clean(refused.place),
-                self._clean(refused.reason),
-                "row",
-                refused.weight,
-            )
+            {
+                "history_id": self._clean_or_none(refused.history_id),
+                "request_id": self._clean_or_none(refused.request_id),
+                "source": self._clean(refused.place),
+                "reason": self._clean(refused.reason),
+                "origin": "row",
+                "weight": refused.weight,
+            }
         )
 
     def arrival(self) -> Arrival:
@@ -118,8 +114,22 @@ class Staging:
             if turn_name is not None:
                 staged.by_name.setdefault(turn_name, []).append(found)
             self._turns.append(
-                (history_id, history.item, session.position, turn.position, staged.key, *found, session.time)
-                + (self._format, name, turn_name, role, speaker, text)
+                {
+                    "history_id": history_id,
+                    "item": history.item,
+                    "session_position": session.position,
+                    "turn_position": turn.position,
+                    "session_key": staged.key,
+                    "turn_key": found[0],
+                    "content_digest": found[1],
+                    "session_time": session.time,
+                    "source_format": self._format,
+                    "source_session": name,
+                    "source_turn": turn_name,
+                    "role": role,
+                    "speaker": speaker,
+                    "text": text,
+                }
             )
             self.characters += len(text)
             kept += 1
@@ -134,7 +144,13 @@ class Staging:
         sessions: dict[int | str, list[_Session]],
     ) -> None:
         request_id = self._clean(request.request_id)
-        seen = NO_REFERENCE
+        names = {
+            "history_id": history_id,
+            "request_id": request_id,
+            "item": history.item,
+            "request_position": request.position,
+        }
+        seen: Reference = {}
         if request.seen is not None:
             resolved = self._reference(request.seen, sessions)
             if isinstance(resolved, str):
@@ -142,17 +158,23 @@ class Staging:
                 return
             seen = resolved
         self._requests.append(
-            (history_id, request_id, history.item, request.position, request.mode, self._clean(request.text))
-            + (request.asked_at, self._clean_or_none(request.category), self._clean_or_none(request.answer))
-            + (request.adversarial, *seen)
+            {
+                **names,
+                "mode": request.mode,
+                "text": self._clean(request.text),
+                "asked_at": request.asked_at,
+                "category": self._clean_or_none(request.category),
+                "answer": self._clean_or_none(request.answer),
+                "adversarial": request.adversarial,
+                **{f"seen_{column}": value for column, value in seen.items()},
+            }
         )
         for cited in request.evidence:
             resolved = self._reference(cited, sessions)
             if isinstance(resolved, str):
                 self.refuse(Refused(cited.place, f"evidence: {resolved}", 0, history_id, request_id))
             else:
-                place = self._clean(cited.place)
-                self._citations.append((history_id, request_id, history.item, request.position, place, *resolved))
+                self._citations.append({**names, "place": self._clean(cited.place), **resolved})
 
     def _reference(self, cited: TurnReference, sessions: dict[int | str, list[_Session]]) -> Reference | str:
         """The columns that name a turn, or why none is meant."""
@@ -165,9 +187,9 @@ class Staging:
         if len(turns) > 1:
             return f"{len(turns)} turns of the session are called {turn!r}"
         if turns:
-            return (candidates[0].key, None, *turns[0])
+            return {"session_key": candidates[0].key, "turn_key": turns[0][0], "content_digest": turns[0][1]}
         if isinstance(session, str):  # it may have come with an earlier delivery
-            return (None, session, turn_key(turn, 0), None)
+            return {"source_session": session, "turn_key": turn_key(turn, 0)}
         return "there is no such turn"
 
     def _clean(self, text: str) -> str:
@@ -180,7 +202,7 @@ class Staging:
 
 
 def turn_key(turn: int | str, occurrence: int) -> str:
-    """The turn_key of a turn named by its position in the session, or by its id, given to `occurrence` turns before it."""
+    """The turn_key of a turn: by its position in the session, or by its id, which `occurrence` turns before it bear too."""
     return f"p{turn}" if isinstance(turn, int) else f"i{occurrence}:{turn}"
 
 
@@ -190,8 +212,5 @@ def _digest(*parts: str | int | None) -> str:
 
 
 def _table(rows: list[Row], schema: pa.Schema) -> pa.Table:
-    if not rows:
-        return schema.empty_table()
-    columns = zip(*rows, strict=True)
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    """The rows as a table; a column that a row does not name is null."""
+    return pa.Table.from_pylist(rows, schema=schema)

@@ -12,7 +12,9 @@ _FULL_MONTHS = (
 )
 _MONTH_NUMBERS = {name: index % 12 + 1 for index, name in enumerate(_MONTHS + _FULL_MONTHS)}
 
-_LONGMEMEVAL = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})(?:\s*\([^)]*\))?(?:\s+(\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.ASCII)
+_LONGMEMEVAL = re.compile(
+    r"(\d{4})/(\d{1,2})/(\d{1,2})(?:\s*\([^)]*\))?(?:\s+(\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.ASCII
+)
 _LOCOMO = re.compile(r"(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+(\d{1,2})\s+([a-z]+)\.?,?\s+(\d{4})", re.ASCII)
 
 

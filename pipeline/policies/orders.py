@@ -70,7 +70,7 @@ def _column(features: pl.DataFrame, name: str) -> Scores:
 
 def _ordered(features: pl.DataFrame, scores: Scores, key: str, scores_first: bool = False) -> Ordered:
     """Sorts within requests, which stand together in `features`: by score (highest first) if asked, then by `key`."""
-    request = features["request_id"].rle_id().to_numpy()
+    request = features.select(pl.struct("history_id", "request_id").rle_id()).to_series().to_numpy()
     position = features["pool_position"].cast(pl.Float64).to_numpy()
     secondary = np.nan_to_num(_column(features, key), nan=np.inf)
     keys = [position, secondary, -scores, request] if scores_first else [position, secondary, request]

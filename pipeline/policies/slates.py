@@ -39,7 +39,7 @@ def slates(
 ) -> pa.Table:
     """Slates (SLATES) of every request under every policy and budget; a request without a pool gets empty ones.
 
-    `turns` holds at least the turns of `features`. Raises PolicyError for a policy that there is none of, or
+    `turns` holds whole histories, as far as they are stored. Raises PolicyError for a policy that there is none of, or
     lambdarank without a ranker.
     """
     orders: dict[str, Order] = {}
@@ -63,9 +63,9 @@ def oracle_slates(
     counter: TokenCounter,
 ) -> pa.Table:
     """Slates (SLATES) of the policy `oracle`: what a perfect ranker would do with the same pool and fill."""
-    gold = pl.DataFrame(labels).with_columns(gold=pl.lit(1.0))
-    key = ["request_id", "session_index", "turn_index"]
-    marked = pl.DataFrame(features).join(gold.drop("history_id"), on=key, how="left", maintain_order="left")
+    gold = pl.DataFrame(labels).unique().with_columns(gold=pl.lit(1.0))
+    key = [*schemas.REQUEST_KEY, "session_index", "turn_index"]
+    marked = pl.DataFrame(features).join(gold, on=key, how="left", maintain_order="left")
     marked = marked.with_columns(pl.col("gold").fill_null(0.0))
     return _slates(requests, marked, turns, {"oracle": oracle_order}, options, counter)
 
@@ -79,22 +79,17 @@ def _slates(
     counter: TokenCounter,
 ) -> pa.Table:
     # Together and by pool position, whatever the order of the input: orders and fills count on it.
-    features = features.sort("history_id", "request_id", "pool_position").with_row_index("row")
+    features = features.sort(*schemas.REQUEST_KEY, "pool_position").with_row_index("row")
     ordered = {policy: order(features) for policy, order in orders.items()}
-    candidates = {key[0]: part for key, part in features.group_by("request_id")}
-    shown = features.select("history_id", "session_index", "turn_index").unique()
-    histories = {
-        key[0]: part
-        for key, part in pl.DataFrame(turns)
-        .join(shown, on=list(schemas.TURN_KEY), how="semi")
-        .group_by("history_id", maintain_order=True)
-    }
-    asked = pl.DataFrame(requests).select("history_id", "request_id").sort("history_id", "request_id")
+    candidates = dict(features.group_by(*schemas.REQUEST_KEY))
+    shown = features.select(*schemas.TURN_KEY).unique()
+    histories = dict(pl.DataFrame(turns).join(shown, on="history_id", how="semi").group_by("history_id"))
+    asked = pl.DataFrame(requests).select(*schemas.REQUEST_KEY).sort(*schemas.REQUEST_KEY)
     rows: list[dict[str, Any]] = []
     for (history_id,), of_history in asked.group_by("history_id", maintain_order=True):
-        catalog = Catalog(histories.get(history_id), STYLES[options.style], counter)
+        catalog = Catalog(histories.get((history_id,)), shown, STYLES[options.style], counter)
         for request_id in of_history["request_id"]:
-            pool = Pool(candidates.get(request_id), catalog)
+            pool = Pool(candidates.get((history_id, request_id)), catalog)
             for policy, order in ordered.items():
                 for slate in pool.fill(order, options.budgets):
                     rows.append({"request_id": request_id, "history_id": history_id, "policy": policy, **slate})
@@ -104,14 +99,14 @@ def _slates(
 class Catalog:
     """The turns of one history that some pool holds, in the order of a slate, with the tokens of their lines."""
 
-    def __init__(self, turns: pl.DataFrame | None, style: Style, counter: TokenCounter) -> None:
+    def __init__(self, turns: pl.DataFrame | None, pooled: pl.DataFrame, style: Style, counter: TokenCounter) -> None:
         self.style = style
         self.counter = counter
         if turns is None:
             self.shown = Shown([], [], [], [])
             self.lengths: list[int] = []
             return
-        ordered = in_time_order(turns)
+        ordered = in_time_order(turns).join(pooled, on=list(schemas.TURN_KEY), how="semi", maintain_order="left")
         who = ordered.select(pl.coalesce("speaker", "role")).to_series()
         self.lengths = ordered["text"].str.len_chars().to_list()
         self.shown = Shown(
@@ -129,15 +124,15 @@ class Catalog:
 
     @cached_property
     def line_tokens(self) -> list[int]:
-        """Tokens of each line with the break before it."""
-        counts = self.counter.count_many([self.style.before_line + line for line in self.shown.lines])
+        """Tokens of each line with the break after it."""
+        counts = self.counter.count_many([line + self.style.after_line for line in self.shown.lines])
         return [int(count) for count in counts]
 
     @cached_property
     def header_tokens(self) -> list[int]:
-        """Tokens of the header that each turn's session would need, with the break before it."""
+        """Tokens of the header that each turn's session would need, with the break after it."""
         times = self.shown.session_times
-        headers = {time: self.style.between_sessions + self.style.header(1, time) for time in dict.fromkeys(times)}
+        headers = {time: self.style.header(1, time) + self.style.after_header for time in dict.fromkeys(times)}
         counts = dict(zip(headers, self.counter.count_many(list(headers.values())).tolist(), strict=True))
         return [counts[time] for time in times]
 

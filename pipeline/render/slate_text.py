@@ -27,7 +27,8 @@ class Shown:
 def in_time_order(turns: pl.DataFrame) -> pl.DataFrame:
     """Turns of one history in the order of a slate: by session time, then session_index, then turn_index.
 
-    A session without a time stands where it arrived: after the last earlier session that has one.
+    A session without a time stands where it arrived: after the last earlier session that has one. `turns` is the whole
+    history, not what pools hold of it: else the other requests of a batch would decide where a session stands.
     """
     sessions = (
         turns.select("session_index", "session_time")
@@ -49,9 +50,7 @@ def render(shown: Shown, places: Sequence[int], style: Style) -> str:
         session = shown.session_indices[place]
         if session != current:
             ordinal += 1
-            parts.append(style.between_sessions if parts else "")
-            parts.append(style.header(ordinal, shown.session_times[place]))
+            parts += [style.header(ordinal, shown.session_times[place]), style.after_header]
             current = session
-        parts.append(style.before_line)
-        parts.append(shown.lines[place])
-    return "".join(parts)
+        parts += [shown.lines[place], style.after_line]
+    return "".join(parts[:-1])

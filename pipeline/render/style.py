@@ -18,12 +18,16 @@ Header = Callable[[int, datetime | None], str]
 
 @dataclass(frozen=True)
 class Style:
-    """A header for each session, a break before each line, a break between sessions."""
+    """A header for each session, the break after it, and the break after each line (nothing trails the last).
+
+    Breaks belong to what stands before them because a tokenizer merges them with its end (`.\n` is one token): counts of
+    parts then add up to the count of the text.
+    """
 
     name: str
     header: Header
-    before_line: str
-    between_sessions: str
+    after_header: str
+    after_line: str
 
     def line(self, who: str, text: str) -> str:
         """A turn's line: its speaker (or role), then its text, verbatim."""
@@ -48,8 +52,8 @@ def _longmemeval(ordinal: int, time: datetime | None) -> str:
 
 
 STYLES = {
-    "dated": Style("dated", _dated, before_line="\n", between_sessions="\n"),
-    "longmemeval": Style("longmemeval", _longmemeval, before_line="\n\n", between_sessions="\n\n"),
+    "dated": Style("dated", _dated, after_header="\n", after_line="\n"),
+    "longmemeval": Style("longmemeval", _longmemeval, after_header="\n\n\n", after_line="\n\n"),
 }
 """`dated`: one header line of at most 19 o200k tokens. `longmemeval`: the header and turn format of that benchmark's
 reader (xiaowu0162/LongMemEval, src/generation, history format `nl`)."""

@@ -43,8 +43,9 @@ def history(seed: int, index: int, sessions: int) -> dict[str, Any]:
     absent = dice.chance(ABSENT)
     times = session_times(dice, sessions)
     seen = _seen_sessions(dice, sessions)
-    case = draw_case(dice, seen, NEAR + sessions // SESSIONS_PER_NEAR)
-    homes = [] if absent else sorted(dice.sample(range(seen), len(case.evidence)))
+    days = [i for i in range(seen) if i == 0 or times[i].date() > times[i - 1].date()]
+    case = draw_case(dice, len(days), NEAR + sessions // SESSIONS_PER_NEAR)
+    homes = [] if absent else sorted(dice.sample(days, len(case.evidence)))
     drafts = _drafts(dice, case, homes, sessions)
     answer = dice.pick(ABSENT_ANSWERS) if absent else case.answer([times[home] for home in homes])
     digest = hashlib.sha256(key.encode()).hexdigest()
@@ -116,7 +117,7 @@ def _background(dice: Dice, case: Case) -> list[Statement]:
 def _session(dice: Dice, session: Draft) -> list[dict[str, Any]]:
     turns = []
     for i, role in enumerate(session.roles):
-        text = turn_text(dice, session.topic, role, i == 0, session.planted.get(i, []))
+        text = turn_text(dice, session.topic, role, i == 0, session.planted.get(i))
         label = {"has_answer": i in session.evidence} if session.evidence else {}
         turns.append({"role": role, "content": text, **label})
     return turns

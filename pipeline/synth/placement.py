@@ -22,8 +22,7 @@ class Draft:
 
     topic: Topic
     roles: list[str]
-    planted: dict[int, list[str]] = field(default_factory=dict)
-    taken: set[int] = field(default_factory=set)
+    planted: dict[int, str] = field(default_factory=dict)
     evidence: set[int] = field(default_factory=set)
 
     def plant(self, dice: Dice, statement: Statement, evidence: bool = False) -> bool:
@@ -32,19 +31,17 @@ class Draft:
         if not free:
             return False
         turn = dice.pick(free)
-        self.taken.add(turn)
-        self.planted.setdefault(turn, []).append(statement.text)
+        self.planted[turn] = statement.text
         if statement.lead:
-            self.taken.add(turn - 1)
-            self.planted.setdefault(turn - 1, []).append(statement.lead)
+            self.planted[turn - 1] = statement.lead
         if evidence:
             self.evidence.add(turn)
         return True
 
     def _fits(self, turn: int, statement: Statement) -> bool:
-        if turn in self.taken:
+        if turn in self.planted:
             return False
-        return not statement.lead or (turn > 0 and turn - 1 not in self.taken)
+        return not statement.lead or (turn > 0 and turn - 1 not in self.planted)
 
 
 def draft(dice: Dice, statements: Sequence[Statement]) -> Draft:

@@ -13,17 +13,17 @@ _ASSISTANT_SENTENCES = ((2, 1), (4, 3), (6, 5), (8, 4), (11, 3), (16, 2), (26, 1
 TYPO, EMOJI, OTHER_SCRIPT, CODE, LIST = 0.03, 0.02, 0.015, 0.03, 0.3
 
 
-def turn_text(dice: Dice, topic: Topic, role: str, first: bool, planted: list[str]) -> str:
+def turn_text(dice: Dice, topic: Topic, role: str, first: bool, planted: str | None) -> str:
     """A turn of the role about the topic. `first` says that it opens the session.
 
-    Each planted sentence replaces one of the turn's own at a random place: neither the length of a turn nor where
-    in it a sentence stands tells what was planted.
+    A planted sentence takes the place of one of the turn's own: neither the length of a turn nor where in it a
+    sentence stands tells what was planted.
     """
     sentences = _user(dice, topic, first) if role == USER else _assistant(dice, topic)
-    for sentence in planted:
-        sentences[dice.below(len(sentences))] = sentence
-    if role == USER and dice.chance(TYPO):
-        place = dice.below(len(sentences))
+    place = dice.below(len(sentences))
+    if planted is not None:
+        sentences[place] = planted
+    elif role == USER and dice.chance(TYPO):
         sentences[place] = _misspelt(dice, sentences[place])
     if dice.chance(OTHER_SCRIPT):
         sentences.append(dice.pick(chat.OTHER_SCRIPTS))
@@ -33,23 +33,17 @@ def turn_text(dice: Dice, topic: Topic, role: str, first: bool, planted: list[st
 def _user(dice: Dice, topic: Topic, first: bool) -> list[str]:
     n = dice.weighted(_USER_SENTENCES)
     opening = chat.ASKS if first or dice.chance(0.5) else chat.FOLLOW_UPS
-    sentences = [_on(dice, topic, dice.pick(opening))]
-    while len(sentences) < n:
-        kind = dice.weighted((("context", 5), ("remark", 3), ("ask", 2)))
-        if kind == "remark":
-            sentences.append(say(f"(well, |you see, |and |){dice.pick(topic.remarks)}.", dice))
-        else:
-            sentences.append(_on(dice, topic, dice.pick(chat.CONTEXT if kind == "context" else chat.ASKS)))
-    return dice.shuffled(sentences)
+    remarks = [f"(well, |you see, |and |){remark}." for remark in topic.remarks]
+    templates = [dice.pick(opening), *dice.sample([*chat.CONTEXT, *chat.ASKS, *remarks], n - 1)]
+    return [_on(dice, topic, template) for template in dice.shuffled(templates)]
 
 
 def _assistant(dice: Dice, topic: Topic) -> list[str]:
     n = dice.weighted(_ASSISTANT_SENTENCES)
-    sentences = [_on(dice, topic, dice.pick(chat.ASSISTANT_OPENERS))]
-    while len(sentences) < n - 1:
-        tip = dice.chance(0.25)
-        sentences.append(f"{dice.pick(topic.tips)}." if tip else _on(dice, topic, dice.pick(chat.ADVICE)))
-    return [*sentences, _on(dice, topic, dice.pick(chat.ASSISTANT_CLOSERS))]
+    tips = [f"{tip}." for tip in topic.tips]
+    advice = dice.sample([*chat.ADVICE, *chat.ADVICE, *tips], n - 2)
+    templates = [dice.pick(chat.ASSISTANT_OPENERS), *advice, dice.pick(chat.ASSISTANT_CLOSERS)]
+    return [_on(dice, topic, template) for template in templates]
 
 
 def _joined(dice: Dice, topic: Topic, role: str, sentences: list[str]) -> str:

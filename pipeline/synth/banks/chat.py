@@ -36,7 +36,7 @@ CONTEXT = (
     "For (context|background), I have been (into|busy with) {topic} for {n} (weeks|months|years) (now|).",
     "I (mostly|usually) {deed}, but (not always|lately I do not|only when I remember).",
     "(At the moment|Right now) I only have {a thing} and {a other}.",
-    "I read somewhere that you should {deed}, (but I have my doubts|is that right?).",
+    "I read somewhere that you should {deed}, (but I have my doubts|or so they say).",
     "My {thing} is (on its last legs|brand new|borrowed|fine, I think).",
     "I do not (mind|care) about {the other} (that much|at all).",
     "It is (mainly|really) {the thing} that I (struggle|wrestle) with.",

@@ -1,0 +1,268 @@
+"""The learned ranker: LightGBM's LambdaRank over the features of a pool, kept as text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+if TYPE_CHECKING:
+    import lightgbm
+
+Matrix = npt.NDArray[np.float32]
+Scores = npt.NDArray[np.float64]
+
+FORMAT_VERSION = 1
+MODEL_FILE = "model.txt"
+ABOUT_FILE = "ranker.json"
+
+MAX_GROUP_ROWS = 10_000
+"""LightGBM's limit of rows in one query."""
+MAX_RELEVANCE = 30
+"""LightGBM's highest label without a label_gain of one's own."""
+
+
+class RankerParams(BaseModel):
+    """What the fit depends on; the defaults are AgentMemRec's (arXiv 2610.34673, 4.3)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    num_leaves: int = Field(31, ge=2, le=1024)
+    trees: int = Field(300, ge=1, le=10_000)
+    learning_rate: float = Field(0.05, gt=0, le=1)
+    min_data_in_leaf: int = Field(20, ge=1)
+    seed: int = Field(0, ge=0)
+
+    def lightgbm(self) -> dict[str, Any]:
+        """LightGBM's own parameters: one thread and a fixed seed, so that equal data gives equal bytes."""
+        return {
+            "objective": "lambdarank",
+            "num_leaves": self.num_leaves,
+            "learning_rate": self.learning_rate,
+            "min_data_in_leaf": self.min_data_in_leaf,
+            "seed": self.seed,
+            "deterministic": True,
+            "force_row_wise": True,
+            "num_threads": 1,
+            "verbosity": -1,
+        }
+
+
+class _About(BaseModel):
+    """The content of ranker.json."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format_version: int
+    slatemill_version: str
+    profile: str
+    identity: str
+    feature_names: tuple[str, ...]
+    params: RankerParams
+    metrics: dict[str, float]
+    seen_histories: tuple[str, ...]
+
+
+class RankerError(ValueError):
+    """A folder holds no ranker, or not the one it was written with."""
+
+
+@dataclass(frozen=True)
+class LightGBMRanker:
+    """A fitted LambdaRank: models.interfaces.Ranker. Pickles as its text; the trees are read on first use."""
+
+    model_text: str = field(repr=False)
+    feature_names: tuple[str, ...]
+    params: RankerParams
+    profile: str
+    seen_histories: tuple[str, ...] = field(default=(), repr=False)
+    """Histories of the training data, sorted: an evaluation leaves them out."""
+    metrics: dict[str, float] = field(default_factory=dict)
+    """Measured when it was fitted; those that are not finite are not saved."""
+
+    @cached_property
+    def identity(self) -> str:
+        """SHA-256 (hex) of the trees and of the features' names and order: what a slate's stamp says of its ranker."""
+        names = json.dumps(self.feature_names)
+        return hashlib.sha256(f"{names}\n{self.model_text}".encode()).hexdigest()
+
+    def score(self, features: Matrix, names: Sequence[str]) -> Scores:
+        """Scores, shape (n,), of features of shape (n, len(names)); NaN is missing.
+
+        Raises ValueError when names are not the ranker's own, in order.
+        """
+        if tuple(names) != self.feature_names:
+            raise ValueError(
+                f"the ranker was fitted on other features: it takes {', '.join(self.feature_names)}; "
+                f"it was given {', '.join(names)}. Train one for this profile (`slatemill train`)"
+            )
+        if features.ndim != 2 or features.shape[1] != len(names):
+            raise ValueError(f"features have shape {features.shape}, not (n, {len(names)})")
+        if not len(features):
+            return np.zeros(0, np.float64)
+        return np.asarray(self._booster.predict(features, num_threads=1), np.float64)
+
+    def importances(self) -> dict[str, dict[str, float]]:
+        """Importance of each feature by kind: `gain` (total reduction of the loss) and `split` (number of uses)."""
+        return {
+            kind: dict(zip(self.feature_names, map(float, self._booster.feature_importance(kind)), strict=True))
+            for kind in ("gain", "split")
+        }
+
+    def save(self, folder: Path) -> None:
+        """Write model.txt (LightGBM's text) and ranker.json; makes the folder. Raises OSError."""
+        about = _About(
+            format_version=FORMAT_VERSION,
+            slatemill_version=metadata.version("slatemill"),
+            profile=self.profile,
+            identity=self.identity,
+            feature_names=self.feature_names,
+            params=self.params,
+            metrics={name: value for name, value in self.metrics.items() if math.isfinite(value)},
+            seen_histories=self.seen_histories,
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / MODEL_FILE).write_bytes(self.model_text.encode())
+        (folder / ABOUT_FILE).write_text(about.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> LightGBMRanker:
+        """Read what `save` wrote. Raises RankerError where the folder holds no ranker or was changed since."""
+        try:
+            model_text = (folder / MODEL_FILE).read_bytes().decode()
+            about = _About.model_validate_json((folder / ABOUT_FILE).read_bytes())
+        except FileNotFoundError as error:
+            missing = Path(error.filename).name
+            raise RankerError(
+                f"{folder} holds no ranker: {missing} is missing. `slatemill train --out` writes one"
+            ) from error
+        except (OSError, UnicodeDecodeError, ValidationError) as error:
+            raise RankerError(f"{folder} holds no ranker that can be read: {error}") from error
+        if about.format_version != FORMAT_VERSION:
+            raise RankerError(
+                f"the ranker in {folder} has format {about.format_version} (slatemill {about.slatemill_version}); "
+                f"this slatemill reads format {FORMAT_VERSION}: train it anew"
+            )
+        ranker = cls(model_text, about.feature_names, about.params, about.profile, about.seen_histories, about.metrics)
+        if ranker.identity != about.identity:
+            raise RankerError(f"{folder}: {MODEL_FILE} is not the model that {ABOUT_FILE} names: one was changed")
+        return ranker
+
+    @cached_property
+    def _booster(self) -> lightgbm.Booster:
+        import lightgbm  # noqa: PLC0415 - a second
+
+        return lightgbm.Booster(model_str=self.model_text)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_booster"}
+
+
+def fit(
+    matrix: Matrix,
+    relevance: npt.NDArray[np.integer[Any]],
+    group_sizes: npt.NDArray[np.integer[Any]],
+    feature_names: Sequence[str],
+    params: RankerParams,
+    *,
+    seen_histories: Iterable[str] = (),
+    profile: str = "",
+) -> LightGBMRanker:
+    """Fit LambdaRank (Burges 2010, as in LightGBM) on groups of candidates.
+
+    matrix: float32, shape (rows, len(feature_names)), NaN is missing; relevance: integers 0..30, shape (rows,);
+    group_sizes: rows of each group, in the order of the rows. Equal inputs give a ranker of equal bytes.
+    Raises ValueError for anything that LightGBM would take in silence or refuse without saying where.
+    """
+    import lightgbm  # noqa: PLC0415 - a second
+
+    _check(matrix, relevance, group_sizes, feature_names)
+    data = lightgbm.Dataset(
+        matrix,
+        label=relevance,
+        group=group_sizes,
+        feature_name=list(feature_names),
+        params={"verbosity": -1, "feature_pre_filter": False},
+    )
+    booster = lightgbm.train(params.lightgbm(), data, num_boost_round=params.trees)
+    histories = tuple(sorted(set(seen_histories)))
+    return LightGBMRanker(booster.model_to_string(), tuple(feature_names), params, profile, histories)
+
+
+def ndcg_at(
+    k: int,
+    relevance: npt.NDArray[np.integer[Any]],
+    scores: Scores,
+    group_sizes: npt.NDArray[np.integer[Any]],
+) -> float:
+    """Mean NDCG of the first k of each group (Jarvelin and Kekalainen 2002; gain 2^relevance - 1, discount log2).
+
+    Ties go by the order of the rows. Groups without relevance do not count; NaN when there are no others.
+    """
+    group = np.repeat(np.arange(len(group_sizes)), group_sizes)
+    gains = np.exp2(np.asarray(relevance, np.float64)) - 1
+    best = _dcg(k, gains, -gains, group, len(group_sizes))
+    got = _dcg(k, gains, -np.asarray(scores, np.float64), group, len(group_sizes))
+    counted = best > 0
+    return float(np.mean(got[counted] / best[counted])) if counted.any() else float("nan")
+
+
+def auc(relevance: npt.NDArray[np.integer[Any]], scores: Scores) -> float:
+    """Area under the ROC curve of relevant (> 0) against other candidates, over all groups; NaN without both."""
+    relevant = np.asarray(relevance) > 0
+    if relevant.all() or not relevant.any():
+        return float("nan")
+    from sklearn.metrics import roc_auc_score  # noqa: PLC0415 - a second
+
+    return float(roc_auc_score(relevant, scores))
+
+
+def _dcg(
+    k: int, gains: Scores, order_by: Scores, group: npt.NDArray[np.integer[Any]], n_groups: int
+) -> npt.NDArray[np.float64]:
+    order = np.lexsort((order_by, group))
+    start = np.searchsorted(group, np.arange(n_groups))
+    rank = np.arange(len(group)) - start[group]  # group is ascending, so a sorted row stays in its group's range
+    shown = np.where(rank < k, gains[order] / np.log2(rank + 2), 0.0)
+    return np.asarray(np.bincount(group, weights=shown, minlength=n_groups), np.float64)
+
+
+def _check(
+    matrix: Matrix,
+    relevance: npt.NDArray[np.integer[Any]],
+    group_sizes: npt.NDArray[np.integer[Any]],
+    feature_names: Sequence[str],
+) -> None:
+    if matrix.ndim != 2 or matrix.shape[1] != len(feature_names):
+        raise ValueError(f"matrix has shape {matrix.shape}, not (rows, {len(feature_names)}): one column a feature")
+    if len(set(feature_names)) != len(feature_names):
+        raise ValueError(f"feature names repeat: {', '.join(feature_names)}")
+    rows = matrix.shape[0]
+    if relevance.shape != (rows,):
+        raise ValueError(f"relevance has shape {relevance.shape}, the matrix {rows} rows")
+    if not rows or not len(group_sizes):
+        raise ValueError("there are no candidates to learn from")
+    if int(group_sizes.sum()) != rows:
+        raise ValueError(f"group sizes add up to {int(group_sizes.sum())}, the matrix has {rows} rows")
+    if group_sizes.min() < 1 or group_sizes.max() > MAX_GROUP_ROWS:
+        raise ValueError(
+            f"groups have {group_sizes.min()} to {group_sizes.max()} rows, LambdaRank takes 1 to {MAX_GROUP_ROWS}: "
+            "choose a smaller pool"
+        )
+    if not np.issubdtype(relevance.dtype, np.integer) or relevance.min() < 0 or relevance.max() > MAX_RELEVANCE:
+        raise ValueError(f"relevance must be integers from 0 to {MAX_RELEVANCE}")
+    if not (relevance > 0).any():
+        raise ValueError("no candidate is relevant: there is nothing to learn from")
+    infinite = [feature_names[column] for column in np.unique(np.nonzero(np.isinf(matrix))[1])]
+    if infinite:
+        raise ValueError(f"features are infinite: {', '.join(infinite)}; what is missing must be NaN")

@@ -1,0 +1,183 @@
+"""slatemill's own format, as JSONL (one history a line) or Parquet (one a row): native.schema.json says what is in it.
+
+What the schema refuses is lost as narrowly as can be: a turn, a session, a request, or the line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from functools import cache
+from importlib import resources
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from pipeline.ingest.errors import IngestError
+from pipeline.ingest.options import Items
+from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
+from pipeline.ingest.times import TimeError, parse_iso_time
+
+_PARQUET_MAGIC = b"PAR1"
+_ROWS_AT_A_TIME = 64
+_REASON_CHARACTERS = 300
+
+Errors = dict[tuple[str | int, ...], str]
+
+
+def read(stream: BinaryIO, items: Items) -> Iterator[SourceHistory | Refused]:
+    """Histories of a native file, one at a time; the stream must be seekable. Raises IngestError for broken Parquet."""
+    magic = stream.read(len(_PARQUET_MAGIC))
+    stream.seek(0)
+    entries = _rows(stream) if magic == _PARQUET_MAGIC else _lines(stream)
+    for position, (place, value) in enumerate(entries):
+        history_id = value.get("history_id") if isinstance(value, dict) else None
+        if items.wants(position, [history_id] if isinstance(history_id, str) else []):
+            yield value if isinstance(value, Refused) else _history(position, place, value)
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[str, Any]]:
+    """Place and JSON value of each line that is not blank. Bytes that are not UTF-8 become lone surrogates."""
+    for number, line in enumerate(stream, start=1):
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
+        if text.strip():
+            place = f"line {number}"
+            try:
+                yield place, json.loads(text)
+            except (ValueError, RecursionError) as error:
+                yield place, Refused(place, f"the line is not JSON: {error}")
+
+
+def _rows(stream: BinaryIO) -> Iterator[tuple[str, Any]]:
+    """Place and value of each row of a Parquet file, as its JSON line would be."""
+    number = 0
+    try:
+        for batch in pq.ParquetFile(stream).iter_batches(batch_size=_ROWS_AT_A_TIME):
+            for row in range(batch.num_rows):
+                place = f"row {number}"
+                number += 1
+                try:
+                    yield place, _with_iso_times(batch.slice(row, 1).to_pylist()[0])
+                except ValueError as error:
+                    yield place, Refused(place, f"the row cannot be read: {error}")
+    except pa.ArrowException as error:
+        raise IngestError(f"the Parquet file cannot be read at row {number}: {error}") from error
+
+
+def _with_iso_times(row: dict[str, Any]) -> dict[str, Any]:
+    """Timestamps and dates of a Parquet row as text."""
+    for key, of in (("sessions", "time"), ("requests", "asked_at")):
+        for entry in row.get(key) or []:
+            if isinstance(entry, dict) and isinstance(entry.get(of), date):
+                entry[of] = entry[of].isoformat()
+    return row
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(json.loads((resources.files(__package__) / "native.schema.json").read_text("utf-8")))
+
+
+def _history(position: int, place: str, value: Any) -> SourceHistory | Refused:
+    errors: Errors = {}
+    for error in _validator().iter_errors(value):
+        errors.setdefault(_lost(error), _reason(error))
+    if () in errors:
+        history_id = value.get("history_id") if isinstance(value, dict) else None
+        return Refused(place, errors[()], _weight(value), history_id if isinstance(history_id, str) else None)
+    history = SourceHistory(value["history_id"], position)
+    for index, session in enumerate(value.get("sessions") or []):
+        _session(history, index, session, errors, f"{place}, session {index}")
+    for index, request in enumerate(value.get("requests") or []):
+        _request(history, index, request, errors.get(("requests", index)), f"{place}, request {index}")
+    return history
+
+
+def _lost(error: ValidationError) -> tuple[str | int, ...]:
+    """The least that is lost by an error: the path of a turn, a session or a request; empty for the whole line."""
+    path = tuple(error.absolute_path)
+    if path[:1] == ("sessions",) and path[2:3] == ("turns",) and len(path) > 3:
+        return path[:4]
+    return path[:2] if path[:1] in (("sessions",), ("requests",)) and len(path) > 1 else ()
+
+
+def _reason(error: ValidationError) -> str:
+    key = ".".join(str(part) for part in error.absolute_path)
+    reason = f"{key}: {error.message}" if key else error.message
+    return reason if len(reason) <= _REASON_CHARACTERS else f"{reason[:_REASON_CHARACTERS]}..."
+
+
+def _session(history: SourceHistory, index: int, session: Any, errors: Errors, place: str) -> None:
+    if ("sessions", index) in errors:
+        history.refuse(place, errors["sessions", index], max(1, _length(session, "turns")))
+        return
+    try:
+        time = parse_iso_time(session.get("time"))
+    except TimeError as error:
+        history.refuse(place, str(error), max(1, len(session["turns"])))
+        return
+    turns = []
+    for position, turn in enumerate(session["turns"]):
+        reason = errors.get(("sessions", index, "turns", position))
+        if reason is not None:
+            history.refuse(f"{place}, turn {position}", reason)
+            continue
+        turns.append(
+            SourceTurn(position, turn["role"], turn["text"] or "", turn.get("speaker") or None, turn.get("turn_id"))
+        )
+    history.sessions.append(SourceSession(index, session.get("session_id"), time, turns))
+
+
+def _request(history: SourceHistory, index: int, request: Any, reason: str | None, place: str) -> None:
+    if reason is not None:
+        request_id = request.get("request_id") if isinstance(request, dict) else None
+        history.refuse(place, reason, 1, request_id if isinstance(request_id, str) else None)
+        return
+    try:
+        asked_at = parse_iso_time(request.get("asked_at"))
+    except TimeError as error:
+        history.refuse(place, f"asked_at: {error}", 1, request["request_id"])
+        return
+    seen = request.get("seen")
+    history.requests.append(
+        SourceRequest(
+            index,
+            request["request_id"],
+            request["text"],
+            mode=request.get("mode") or "reader",
+            asked_at=asked_at,
+            category=_text_or_none(request.get("category")),
+            answer=_text_or_none(request.get("answer")),
+            adversarial=bool(request.get("adversarial")),
+            seen=None if seen is None else _reference(seen, f"{place}, seen"),
+            evidence=tuple(
+                _reference(cited, f"{place}, evidence {number}")
+                for number, cited in enumerate(request.get("evidence") or [])
+            ),
+        )
+    )
+
+
+def _reference(value: dict[str, Any], place: str) -> TurnReference:
+    session, turn = (part if isinstance(part, str) else int(part) for part in (value["session"], value["turn"]))
+    return TurnReference(session, turn, f"{place} ({session!r}, {turn!r})")
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _weight(value: Any) -> int:
+    """Rows that are lost with a line: its turns and requests."""
+    sessions = value.get("sessions") if isinstance(value, dict) else None
+    turns = sum(_length(session, "turns") for session in sessions) if isinstance(sessions, list) else 0
+    return max(1, turns + _length(value, "requests"))
+
+
+def _length(value: Any, key: str) -> int:
+    entries = value.get(key) if isinstance(value, dict) else None
+    return len(entries) if isinstance(entries, list) else 0

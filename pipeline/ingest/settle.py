@@ -1,0 +1,222 @@
+"""Settling: staged rows get their place in the lake, against what is stored there already.
+
+A turn is the same when session key, turn key and content are; it is stored once, whenever and however often it comes.
+New or edited turns of a session that is stored, or that came earlier in this batch, form a continuation session.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+import pyarrow as pa
+
+from models.interfaces import TokenCounter
+from pipeline.ingest.arrival import Arrival
+from pipeline.schemas import LABELS, QUARANTINE, REQUEST_KEY, REQUESTS, SOURCES, TURN_KEY, TURNS
+
+POSITION_BITS = 20
+MAX_SESSIONS = 1 << POSITION_BITS
+"""Session parts that one history may have in one batch: what session_index has room for."""
+
+_SAME_TURN = ["history_id", "session_key", "turn_key", "content_digest"]
+_SOURCE_ORDER = ["history_id", "item", "session_position", "turn_position"]
+_CITING = ["history_id", "request_id", "item", "request_position"]
+_REFERENCE = ["session_key", "source_session", "turn_key", "content_digest"]
+_SEEN = [f"seen_{name}" for name in _REFERENCE]
+_REQUEST_CONTENT = [name for name in REQUESTS.names if name not in REQUEST_KEY]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What one bucket of one batch stores: tables of TURNS, SOURCES, REQUESTS, LABELS and QUARANTINE, sorted by key.
+
+    `counts`: rows stored (turns, requests, labels), sessions and continuation_sessions among them, and what was there
+    already (repeated_turns, repeated_requests).
+    """
+
+    turns: pa.Table
+    sources: pa.Table
+    requests: pa.Table
+    labels: pa.Table
+    quarantine: pa.Table
+    counts: dict[str, int]
+
+
+def settle(
+    arrivals: Sequence[Arrival],
+    seq: int,
+    stored_sources: pa.Table,
+    stored_requests: pa.Table,
+    counter: TokenCounter,
+) -> Settled:
+    """Settles all arrivals of one bucket of batch `seq`.
+
+    `stored_sources` and `stored_requests` (SOURCES, REQUESTS) hold what earlier batches stored of the same histories.
+    session_index is `(seq << 20)` + the position, in source order, among the history's session parts of this batch.
+    A request is stored once; one that comes again with other content is quarantined, as is one whose last seen turn is
+    not stored. Raises nothing for what is wrong with the data: see `quarantine`.
+    """
+    stored = _frame(stored_sources)
+    staged = _frame(pa.concat_tables([arrival.turns for arrival in arrivals])).sort(_SOURCE_ORDER)
+    fresh = staged.unique(_SAME_TURN, keep="first", maintain_order=True)
+    fresh = fresh.join(stored, on=_SAME_TURN, how="anti", maintain_order="left")
+    placed, overflow = _place(fresh, stored, seq)
+
+    copies = pl.concat([_copies(stored), _copies(placed)])
+    asked = _frame(pa.concat_tables([arrival.requests for arrival in arrivals]))
+    seen, unseen = _resolve_seen(asked, copies)
+    requests, repeated, conflicting = _settle_requests(seen, _frame(stored_requests))
+    citations = _frame(pa.concat_tables([arrival.citations for arrival in arrivals]))
+    labels, uncited = _settle_labels(citations, requests, copies)
+
+    quarantine = pl.concat(
+        [
+            *[_frame(arrival.quarantine) for arrival in arrivals],
+            _lost_sessions(overflow),
+            _lost_requests(unseen, "the last seen turn is not stored"),
+            _lost_requests(conflicting, "a request of this id is stored with other content: give it an id of its own"),
+            _notes(uncited, "evidence: no stored turn is meant"),
+        ]
+    )
+    counts = Counter(
+        turns=placed.height,
+        sessions=placed["part"].n_unique(),
+        continuation_sessions=placed.filter(pl.col("continues").is_not_null())["part"].n_unique(),
+        repeated_turns=staged.height - fresh.height,
+        requests=requests.height,
+        repeated_requests=repeated,
+        labels=labels.height,
+    )
+    tokens = pl.Series("n_tokens", counter.count_many(placed["text"].to_list()))
+    return Settled(
+        turns=_table(placed.with_columns(tokens), TURNS, TURN_KEY),
+        sources=_table(placed, SOURCES, TURN_KEY),
+        requests=_table(requests, REQUESTS, REQUEST_KEY),
+        labels=_table(labels, LABELS, (*REQUEST_KEY, *TURN_KEY[1:])),
+        quarantine=_table(quarantine, QUARANTINE, ("history_id", "request_id", "source", "reason")),
+        counts=dict(counts),
+    )
+
+
+def _place(fresh: pl.DataFrame, stored: pl.DataFrame, seq: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """New turns with their keys, and the turns for which a history has no room left.
+
+    `fresh` is in source order. A part is what one item brings of one of its sessions.
+    """
+    part = pl.struct("item", "session_position")
+    numbered = fresh.with_columns(
+        session_part=part.rank("dense").over("history_id").cast(pl.Int64) - 1,
+        turn_index=pl.int_range(pl.len(), dtype=pl.Int32).over("history_id", "item", "session_position"),
+    )
+    room = pl.col("session_part") < MAX_SESSIONS
+    placed, overflow = numbered.filter(room), numbered.filter(~room)
+    placed = placed.with_columns(session_index=(seq << POSITION_BITS) + pl.col("session_part"))
+    earlier = stored.group_by("history_id", "session_key").agg(first_part=pl.col("session_index").min())
+    placed = placed.join(earlier, on=["history_id", "session_key"], how="left", maintain_order="left")
+    first = pl.coalesce("first_part", pl.col("session_index").min().over("history_id", "session_key"))
+    placed = placed.with_columns(continues=pl.when(first != pl.col("session_index")).then(first))
+    return placed.with_columns(part=pl.struct("history_id", "session_index")), overflow
+
+
+def _copies(turns: pl.DataFrame) -> pl.DataFrame:
+    """Stored copies of turns, by every name that a reference may use."""
+    return turns.select(*_SAME_TURN, "source_session", *TURN_KEY[1:])
+
+
+def _resolve(references: pl.DataFrame, copies: pl.DataFrame) -> pl.DataFrame:
+    """Adds the session_index and turn_index of what _REFERENCE names, null where no stored turn is meant.
+
+    A reference without a session key uses the source's name of the session, which may mean one session only; of a turn
+    that was edited it means the last copy.
+    """
+    exact = references.filter(pl.col("session_key").is_not_null()).join(
+        copies.drop("source_session"), on=_SAME_TURN, how="left"
+    )
+    by_name = ["history_id", "source_session", "turn_key"]
+    called = (
+        copies.sort(TURN_KEY[1:])
+        .group_by(by_name, maintain_order=True)
+        .agg(pl.col(*TURN_KEY[1:]).last(), meant=pl.col("session_key").n_unique())
+        .filter(pl.col("meant") == 1)
+        .drop("meant")
+    )
+    named = references.filter(pl.col("session_key").is_null()).join(called, on=by_name, how="left")
+    return pl.concat([exact, named.select(exact.columns)])
+
+
+def _resolve_seen(asked: pl.DataFrame, copies: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Requests with seen_session and seen_turn, and those whose last seen turn is not stored."""
+    renamed = asked.rename(dict(zip(_SEEN, _REFERENCE, strict=True)))
+    resolved = _resolve(renamed, copies).rename({"session_index": "seen_session", "turn_index": "seen_turn"})
+    found = pl.col("turn_key").is_null() | pl.col("seen_session").is_not_null()
+    return resolved.filter(found), resolved.filter(~found)
+
+
+def _settle_requests(asked: pl.DataFrame, stored: pl.DataFrame) -> tuple[pl.DataFrame, int, pl.DataFrame]:
+    """Requests to be stored, how many are there already, and those whose id is taken by other content.
+
+    What is stored counts as first; within the batch the first in source order does.
+    """
+    columns = [*REQUEST_KEY, *_REQUEST_CONTENT]
+    before = stored.select(*columns, item=pl.lit(-1, pl.Int64), request_position=pl.lit(0, pl.Int64))
+    every = pl.concat([before, asked.select(before.columns)]).sort(*REQUEST_KEY, "item", "request_position")
+    content = pl.struct(_REQUEST_CONTENT)
+    judged = every.with_columns(
+        first=pl.int_range(pl.len()).over(REQUEST_KEY) == 0,
+        same=content.eq_missing(content.first().over(REQUEST_KEY)),
+    ).filter(pl.col("item") >= 0)
+    repeated = judged.filter(~pl.col("first") & pl.col("same")).height
+    return judged.filter("first"), repeated, judged.filter(~pl.col("same"))
+
+
+def _settle_labels(
+    citations: pl.DataFrame, requests: pl.DataFrame, copies: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Labels of the requests that are stored now, and the citations of theirs that mean no stored turn."""
+    cited = citations.join(requests.select(_CITING), on=_CITING, how="semi", maintain_order="left")
+    resolved = _resolve(cited, copies)
+    found = pl.col("session_index").is_not_null()
+    return resolved.filter(found).select(LABELS.names).unique(), resolved.filter(~found)
+
+
+def _lost_sessions(overflow: pl.DataFrame) -> pl.DataFrame:
+    reason = f"a history has room for {MAX_SESSIONS} sessions in one batch: deliver the rest in another source"
+    lost = overflow.group_by("history_id").agg(
+        weight=pl.len(), item=pl.col("item").first(), session_position=pl.col("session_position").first()
+    )
+    place = pl.format("item {}, session {} and what follows", "item", "session_position")
+    return _quarantined(lost.with_columns(source=place, request_id=pl.lit(None, pl.String)), reason)
+
+
+def _lost_requests(requests: pl.DataFrame, reason: str) -> pl.DataFrame:
+    place = pl.format("item {}, request {}", "item", "request_position")
+    return _quarantined(requests.with_columns(source=place, weight=pl.lit(1)), reason)
+
+
+def _notes(citations: pl.DataFrame, reason: str) -> pl.DataFrame:
+    return _quarantined(citations.with_columns(source="place", weight=pl.lit(0)), reason)
+
+
+def _quarantined(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
+    """Rows of QUARANTINE from rows with history_id, request_id, source and weight."""
+    return rows.select(
+        "history_id",
+        "request_id",
+        session_index=pl.lit(None, pl.Int64),
+        turn_index=pl.lit(None, pl.Int32),
+        source="source",
+        reason=pl.lit(reason),
+        origin=pl.lit("row"),
+        weight=pl.col("weight").cast(pl.Int32),
+    )
+
+
+def _frame(table: pa.Table) -> pl.DataFrame:
+    return pl.DataFrame(pl.from_arrow(table))
+
+
+def _table(rows: pl.DataFrame, schema: pa.Schema, keys: Sequence[str]) -> pa.Table:
+    return rows.sort(keys, nulls_last=False).select(schema.names).to_arrow().cast(schema)

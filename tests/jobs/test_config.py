@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import pytest
+
+from jobs.config import ConfigError, load_profile, parse_profile, profile_names
+from jobs.overrides import override
+
+pytestmark = pytest.mark.flash
+
+
+def test_every_profile_that_ships_is_valid_and_named_like_its_file():
+    assert profile_names() == ["agentmemrec", "lexical"]
+    assert [load_profile(name).name for name in profile_names()] == profile_names()
+
+
+def test_agentmemrec_is_the_recipe_of_the_paper():
+    profile = load_profile("agentmemrec")
+    assert (profile.recall.channels, profile.recall.rrf_k, profile.recall.pool_size) == (("bm25", "dense"), 60, 128)
+    assert (profile.ranker.num_leaves, profile.ranker.trees, profile.ranker.learning_rate) == (31, 300, 0.05)
+    assert 2700 in profile.slates.budgets
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name: x\nrecall: {pool_sise: 3}", "unknown key recall.pool_sise; did you mean pool_size"),
+        ("name: x\nembeder: null", "unknown key embeder; did you mean embedder"),
+        ("name: x\nslates: {budgets: [0]}", "budgets must be positive"),
+        ("name: x\nembedder: null", "recall.channels names dense, but embedder is null"),
+        ("name: x\nrecall: {channels: [bm25]}\nslates: {policies: [dense_order]}", "needs the channel dense"),
+        ("name: a/b", "name"),
+        ("- 1", "must be a mapping"),
+        ("a: [", "is not YAML"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_would_do(text, message):
+    with pytest.raises(ConfigError, match=message):
+        parse_profile(text, "p.yaml")
+
+
+def test_an_unknown_profile_names_those_there_are():
+    with pytest.raises(ConfigError, match="agentmemrec, lexical"):
+        load_profile("nope")
+
+
+def test_the_command_line_may_change_budgets_and_as_of():
+    changed = override(load_profile("lexical"), "500,100", "latest")
+    assert (changed.slates.budgets, changed.as_of) == ((100, 500), "latest")
+    with pytest.raises(ConfigError, match="whole numbers"):
+        override(load_profile("lexical"), "many", None)
+    with pytest.raises(ConfigError, match="as_of"):
+        override(load_profile("lexical"), None, "never")
