@@ -20,6 +20,7 @@ from models.user_cache import user_cache, write_atomically
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities.model_registry import ModelVersion
+    from mlflow.exceptions import MlflowException
 
 CHAMPION = "champion"
 EXPERIMENT = "slatemill"
@@ -91,10 +92,10 @@ def log_evaluation(
 def load_ranker(spec: str | None, profile: str) -> tuple[LightGBMRanker, str] | None:
     """The ranker that a run should use, and a line that says which it is.
 
-    spec: None for the champion of the profile; a folder that `slatemill train --out` wrote; `NAME` for the champion of a
-    registered model, else its latest version; `NAME@ALIAS`; `NAME/VERSION`; any of these after `models:/`.
-    None when spec is None and the profile has no champion. No store is made by asking. A champion in a local database is
-    remembered until that database changes, for loading MLflow takes seconds.
+    spec: None for the champion of the profile; a folder that `slatemill train --out` wrote; `NAME` for the champion of
+    a registered model, else its latest version; `NAME@ALIAS`; `NAME/VERSION`; any of these after `models:/`.
+    Returns None when spec is None and the profile has no champion. No store is made by asking. A champion in a local
+    database is remembered until that database changes, for loading MLflow takes seconds.
     Raises RankerNotFound, or RankerError for a ranker that was changed since it was written.
     """
     if spec is None:
@@ -108,8 +109,8 @@ def load_ranker(spec: str | None, profile: str) -> tuple[LightGBMRanker, str] | 
         )
     if store_is_absent():
         raise RankerNotFound(
-            f"ranker {spec!r} is no folder, and there is no MLflow store here: set MLFLOW_TRACKING_URI, go to the folder "
-            "that holds mlflow.db, or run `slatemill train`"
+            f"ranker {spec!r} is no folder, and there is no MLflow store here: set MLFLOW_TRACKING_URI, go to the "
+            "folder that holds mlflow.db, or run `slatemill train`"
         )
     registry = client()
     return _load(registry, _version(registry, match["name"], match["alias"], match["version"]))
@@ -183,7 +184,9 @@ def _version(registry: MlflowClient, name: str, alias: str | None, version: str 
         try:
             found = registry.get_model_version(name, version)
         except MlflowException as error:
-            found = _none_if_absent(error)
+            if not _says_absent(error):
+                raise
+            found = None
     else:
         found = (_by_alias(registry, name, CHAMPION) if version is None else None) or _latest(registry, name)
     if found is None:
@@ -197,13 +200,14 @@ def _by_alias(registry: MlflowClient, name: str, alias: str) -> ModelVersion | N
     try:
         return registry.get_model_version_by_alias(name, alias)
     except MlflowException as error:
-        return _none_if_absent(error)
+        if not _says_absent(error):
+            raise
+        return None
 
 
-def _none_if_absent(error: Any) -> None:
-    """Nothing, where an MlflowException says that nothing is there; SQL stores say so of an alias as a bad value."""
-    if error.error_code not in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE"):
-        raise error
+def _says_absent(error: MlflowException) -> bool:
+    """Whether an error means that nothing is there: of an alias, stores say so as of a bad value."""
+    return error.error_code in ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 
 
 def _latest(registry: MlflowClient, name: str) -> ModelVersion | None:

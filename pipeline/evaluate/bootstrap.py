@@ -46,7 +46,7 @@ def share_estimates(
 
 
 def mean_estimate(values: npt.NDArray[np.int32], draws: int, generator: np.random.Generator) -> Estimate:
-    """The mean of values of shape (n,), resampled request by request or, where n is large, by counts of distinct values."""
+    """The mean of values of shape (n,), resampled one by one or, where n is large, by the counts of distinct values."""
     n = len(values)
     if n == 0:
         return Estimate()

@@ -16,6 +16,8 @@ from pipeline.ingest.errors import IngestError
 
 READ_BYTES = 1 << 20
 _SPACE = re.compile(r"[ \t\r\n]*")
+# Where the text ahead ends so, a number may go on behind it.
+_REST_OF_NUMBER = re.compile(r"[-+.eE0-9]*")
 # No token but a string is longer: an error this close to the end may be a token that was cut.
 _LONGEST_TOKEN = 16
 
@@ -73,11 +75,10 @@ class _Text:
             except RecursionError as error:
                 raise IngestError(f"item {position} is nested too deeply") from error
             except json.JSONDecodeError as error:
-                if not self._may_be_cut(error) or not self._read_more(max(READ_BYTES, len(self._ahead))):
+                if not self._may_be_cut(error) or not self._read_more(max(READ_BYTES, len(self._ahead) - self._at)):
                     raise IngestError(f"item {position} is not JSON, or cut short: {error.msg}") from error
                 continue
-            # A number at the very end of what was read may go on behind it.
-            if self._after_blanks(end) < len(self._ahead) or not self._read_more(READ_BYTES):
+            if not _REST_OF_NUMBER.fullmatch(self._ahead, end) or not self._read_more(READ_BYTES):
                 self._at = end
                 return value
 

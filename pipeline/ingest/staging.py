@@ -202,7 +202,7 @@ class Staging:
 
 
 def turn_key(turn: int | str, occurrence: int) -> str:
-    """The turn_key of a turn: by its position in the session, or by its id, which `occurrence` turns before it bear too."""
+    """The turn_key of a turn: by its position in its session, or by its id, which `occurrence` turns before it bear."""
     return f"p{turn}" if isinstance(turn, int) else f"i{occurrence}:{turn}"
 
 

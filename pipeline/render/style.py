@@ -20,8 +20,8 @@ Header = Callable[[int, datetime | None], str]
 class Style:
     """A header for each session, the break after it, and the break after each line (nothing trails the last).
 
-    Breaks belong to what stands before them because a tokenizer merges them with its end (`.\n` is one token): counts of
-    parts then add up to the count of the text.
+    A break belongs to what stands before it because a tokenizer merges it with that (`.\n` is one token): so the counts
+    of the parts add up to the count of the text.
     """
 
     name: str

@@ -1,0 +1,197 @@
+"""The LambdaRank: equal data gives equal bytes, features are matched by name and order, and it is kept as text."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import ndcg_score
+
+from models.ranker import LightGBMRanker, RankerError, RankerParams, auc, fit, ndcg_at
+
+NAMES = ("good", "noise", "cross_encoder")
+PARAMS = RankerParams(trees=20, min_data_in_leaf=2)
+
+
+def training_data(seed: int = 0, groups: int = 40, rows: int = 8) -> dict[str, Any]:
+    """Groups in which the first feature tells the relevant rows, the second nothing, and the third is missing."""
+    rng = np.random.default_rng(seed)
+    relevance = np.zeros((groups, rows), np.int32)
+    relevance[np.arange(groups), rng.integers(rows, size=groups)] = 1
+    good = relevance + rng.normal(0, 0.3, relevance.shape)
+    matrix = np.stack([good, rng.normal(size=good.shape), np.full(good.shape, np.nan)], axis=-1)
+    return {
+        "matrix": matrix.reshape(-1, 3).astype(np.float32),
+        "relevance": relevance.reshape(-1),
+        "group_sizes": np.full(groups, rows),
+        "feature_names": NAMES,
+        "params": PARAMS,
+    }
+
+
+@pytest.fixture(scope="module")
+def ranker() -> LightGBMRanker:
+    return fit(**training_data(), seen_histories=["h2", "h1", "h2"], profile="agentmemrec")
+
+
+@pytest.mark.flash
+def test_defaults_are_the_recipe_of_agentmemrec() -> None:
+    assert (RankerParams().num_leaves, RankerParams().trees, RankerParams().learning_rate) == (31, 300, 0.05)
+
+
+@pytest.mark.flash
+def test_it_learns_what_there_is_to_learn(ranker: LightGBMRanker) -> None:
+    unseen = training_data(seed=1)
+    scores = ranker.score(unseen["matrix"], NAMES)
+    assert scores.dtype == np.float64
+    assert auc(unseen["relevance"], scores) > 0.95
+    assert ndcg_at(10, unseen["relevance"], scores, unseen["group_sizes"]) > 0.9
+
+
+@pytest.mark.flash
+def test_equal_data_gives_equal_bytes_and_other_data_others(ranker: LightGBMRanker) -> None:
+    again = fit(**training_data(), seen_histories=["h1", "h2"], profile="agentmemrec")
+    assert again.model_text == ranker.model_text
+    assert again.identity == ranker.identity
+    assert fit(**training_data(seed=1)).identity != ranker.identity
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("names", [("noise", "good", "cross_encoder"), ("good", "noise"), ("good", "noise", "other")])
+def test_features_of_other_names_or_order_are_refused(ranker: LightGBMRanker, names: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match=r"fitted on other features.*good, noise, cross_encoder"):
+        ranker.score(np.zeros((1, len(names)), np.float32), names)
+
+
+@pytest.mark.flash
+def test_no_rows_have_no_scores_and_a_wrong_width_is_refused(ranker: LightGBMRanker) -> None:
+    assert ranker.score(np.zeros((0, 3), np.float32), NAMES).shape == (0,)
+    with pytest.raises(ValueError, match=r"shape \(2, 2\)"):
+        ranker.score(np.zeros((2, 2), np.float32), NAMES)
+
+
+@pytest.mark.flash
+def test_a_feature_that_was_missing_in_training_has_no_say(ranker: LightGBMRanker) -> None:
+    rows = training_data(seed=2)["matrix"]
+    filled = rows.copy()
+    filled[:, 2] = 0.7
+    np.testing.assert_array_equal(ranker.score(rows, NAMES), ranker.score(filled, NAMES))
+    assert ranker.importances()["split"]["cross_encoder"] == 0
+    assert ranker.importances()["gain"]["good"] > ranker.importances()["gain"]["noise"]
+
+
+@pytest.mark.flash
+def test_a_row_s_score_does_not_depend_on_the_others(ranker: LightGBMRanker) -> None:
+    rows = training_data(seed=3)["matrix"]
+    order = np.random.default_rng(0).permutation(len(rows))
+    np.testing.assert_array_equal(ranker.score(rows, NAMES)[order], ranker.score(rows[order], NAMES))
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"group_sizes": np.full(39, 8)}, "group sizes add up to 312, the matrix has 320 rows"),
+        ({"group_sizes": np.array([320, 0])}, "groups have 0 to 320 rows"),
+        ({"relevance": np.zeros(320, np.int32)}, "nothing to learn"),
+        ({"relevance": np.full(320, 31)}, "integers from 0 to 30"),
+        ({"relevance": np.full(320, 0.5)}, "integers from 0 to 30"),
+        ({"relevance": np.ones(319, np.int32)}, "relevance has shape"),
+        ({"feature_names": ("good", "good", "cross_encoder")}, "repeat"),
+        ({"feature_names": ("good", "noise")}, "one column a feature"),
+        ({"matrix": np.full((320, 3), np.inf, np.float32)}, "infinite: good, noise, cross_encoder"),
+        ({"matrix": np.zeros((0, 3), np.float32), "relevance": np.zeros(0, np.int32)}, "no candidates"),
+    ],
+)
+def test_what_lightgbm_would_take_in_silence_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fit(**{**training_data(), **change})
+
+
+@pytest.mark.flash
+def test_a_group_over_lightgbm_s_limit_is_refused() -> None:
+    rows = 10_001
+    with pytest.raises(ValueError, match="takes 1 to 10000"):
+        fit(np.zeros((rows, 1), np.float32), np.ones(rows, np.int32), np.array([rows]), ["a"], PARAMS)
+
+
+@pytest.mark.flash
+def test_saved_and_loaded_it_is_the_same(ranker: LightGBMRanker, tmp_path: Path) -> None:
+    measured = replace(ranker, metrics={"holdout_auc": 0.7, "holdout_ndcg_10": math.nan})
+    measured.save(tmp_path / "out")
+    loaded = LightGBMRanker.load(tmp_path / "out")
+    assert loaded == replace(ranker, metrics={"holdout_auc": 0.7})
+    assert loaded.identity == ranker.identity
+    assert (loaded.profile, loaded.seen_histories) == ("agentmemrec", ("h1", "h2"))
+    rows = training_data(seed=4)["matrix"]
+    np.testing.assert_array_equal(loaded.score(rows, NAMES), ranker.score(rows, NAMES))
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["model.txt", "ranker.json"]
+    assert (tmp_path / "out" / "model.txt").read_text().startswith("tree\n"), "LightGBM's own text, no pickle"
+
+
+@pytest.mark.flash
+def test_pickled_after_scoring_it_carries_text_and_scores_the_same(ranker: LightGBMRanker) -> None:
+    rows = training_data(seed=5)["matrix"]
+    scores = ranker.score(rows, NAMES)
+    copy = pickle.loads(pickle.dumps(ranker))
+    assert "_booster" not in copy.__dict__
+    np.testing.assert_array_equal(copy.score(rows, NAMES), scores)
+
+
+@pytest.mark.flash
+def test_a_folder_without_a_ranker_is_an_error_that_says_so(tmp_path: Path) -> None:
+    with pytest.raises(RankerError, match=r"model\.txt is missing.*slatemill train --out"):
+        LightGBMRanker.load(tmp_path)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("file", ["model.txt", "ranker.json"])
+def test_a_changed_file_is_found_out(ranker: LightGBMRanker, tmp_path: Path, file: str) -> None:
+    ranker.save(tmp_path)
+    path = tmp_path / file
+    path.write_text(path.read_text().replace("noise", "n0ise"))
+    with pytest.raises(RankerError, match="one was changed"):
+        LightGBMRanker.load(tmp_path)
+
+
+@pytest.mark.flash
+def test_a_foreign_or_newer_description_is_an_error(ranker: LightGBMRanker, tmp_path: Path) -> None:
+    ranker.save(tmp_path)
+    about = json.loads((tmp_path / "ranker.json").read_text())
+    (tmp_path / "ranker.json").write_text(json.dumps({**about, "format_version": 99}))
+    with pytest.raises(RankerError, match="format 99"):
+        LightGBMRanker.load(tmp_path)
+    (tmp_path / "ranker.json").write_text("{}")
+    with pytest.raises(RankerError, match="cannot|can be read"):
+        LightGBMRanker.load(tmp_path)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 3), st.floats(-1, 1)), min_size=2, max_size=15), min_size=1, max_size=6)
+)
+def test_ndcg_is_that_of_scikit_learn(groups: list[list[tuple[int, float]]]) -> None:
+    distinct = [[(gain, score + 10 * place) for place, (gain, score) in enumerate(group)] for group in groups]
+    expected = [
+        ndcg_score([[2**gain - 1 for gain, _ in group]], [[score for _, score in group]], k=10)
+        for group in distinct
+        if any(gain for gain, _ in group)
+    ]
+    rows = [row for group in distinct for row in group]
+    relevance, scores = np.array([gain for gain, _ in rows]), np.array([score for _, score in rows])
+    found = ndcg_at(10, relevance, scores, np.array([len(group) for group in groups]))
+    assert found == pytest.approx(np.mean(expected)) if expected else math.isnan(found)
+
+
+@pytest.mark.flash
+def test_auc_without_both_kinds_is_not_a_number() -> None:
+    assert math.isnan(auc(np.ones(3, np.int32), np.arange(3.0)))
+    assert auc(np.array([0, 1, 0, 2]), np.array([0.1, 0.9, 0.2, 0.8])) == 1.0

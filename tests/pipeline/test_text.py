@@ -1,0 +1,54 @@
+"""Sanitising leaves valid UTF-8 without NUL, and touches nothing else."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.text import sanitise, sanitise_text
+
+any_text = st.text(st.one_of(st.characters(), st.characters(categories=["Cs"]), st.just("\x00")))
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("a\ud800b", "a\ufffdb"),
+        ("\udc00\ud800", "\ufffd\ufffd"),
+        ("\ud83d\ude00", "😀"),
+        ("cut at its end \ud83d", "cut at its end \ufffd"),
+        ("a\x00b", "ab"),
+        ("\x00", ""),
+    ],
+)
+def test_surrogates_are_joined_or_replaced_and_nul_goes(text: str, clean: str) -> None:
+    assert sanitise_text(text) == clean
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("text", ["", "plain", "<|endoftext|>", "שלום مرحبا", "👩‍👩‍👧 e\u0301", "\ufffd", "\ufeffx", "a\nb\t"])
+def test_harmless_text_is_the_same_object(text: str) -> None:
+    assert sanitise_text(text) is text
+
+
+@given(any_text)
+def test_clean_text_is_utf8_without_nul_and_stays_as_it_is(text: str) -> None:
+    clean = sanitise_text(text)
+    assert clean.encode("utf-8").decode("utf-8") == clean
+    assert "\x00" not in clean
+    assert sanitise_text(clean) is clean
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
+def test_valid_text_is_never_changed(text: str) -> None:
+    assert sanitise_text(text) == text
+
+
+@pytest.mark.flash
+def test_a_column_loses_its_nul_and_says_how_many_values_changed() -> None:
+    clean, changed = sanitise(pl.Series("text", ["a\x00b", None, "c", "\x00\x00"]))
+    assert clean.to_list() == ["ab", None, "c", ""]
+    assert changed == 2
