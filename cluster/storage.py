@@ -123,9 +123,10 @@ class Storage:
         found = []
         for folder, _, names in os.walk(self.full(prefix)):
             for name in names:
-                if not name.endswith(suffix) or name.endswith(_TEMPORARY):
+                path = os.path.relpath(os.path.join(folder, name), self.root)
+                if not path.endswith(suffix) or path.endswith(_TEMPORARY):
                     continue
-                info = self.info(os.path.relpath(os.path.join(folder, name), self.root))
+                info = self.info(path)
                 if info is not None:
                     found.append(info)
         return sorted(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -16,10 +17,10 @@ from pipeline.evaluate.summary import Row, Summary
 
 def show_run(result: RunReport, run_id: str, command: str, out: Console, err: Console) -> None:
     """The shards of each stage, what failed, and what to do about it."""
-    table = Table(title=f"run {run_id}", title_justify="left")
-    table.add_column("stage")
-    for name in ("shards", "done", "reused", "failed", "blocked", "quarantined rows", "worker seconds"):
-        table.add_column(name, justify="right")
+    table = Table(title=f"run {run_id}", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("stage", no_wrap=True)
+    for name in ("shards", "done", "reused", "failed", "blocked", "rows lost", "seconds"):
+        table.add_column(name, justify="right", no_wrap=True)
     for stage in result.stages:
         counts = (stage.total, stage.done, stage.reused, stage.failed, stage.blocked, stage.quarantined)
         table.add_row(stage.name, *map(str, counts), f"{stage.seconds:.1f}")
@@ -56,12 +57,13 @@ def show_training(result: TrainReport, out: Console) -> None:
 def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> None:
     """The completeness table, and what was left out of it."""
     title = f"profile {about['profile']}, run {about['run_id']}, pool {about['pool_size']}, style {about['style']}"
+    out.print(title, highlight=False)
     for budget in sorted({row.budget for row in result.rows}):
-        table = Table(title=f"{title}: {budget:,} tokens", title_justify="left")
+        table = Table(title=f"slates of {budget:,} tokens", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
         table.add_column("requests", no_wrap=True)
-        table.add_column("n", justify="right")
+        table.add_column("n", justify="right", no_wrap=True)
         table.add_column("policy", no_wrap=True)
-        for name in ("r_pool", "r_rank", "slate completeness", "95% interval", "tokens"):
+        for name in ("r_pool", "r_rank", "complete", "95%", "tokens"):
             table.add_column(name, justify="right", no_wrap=True)
         rows = [row for row in result.rows if row.budget == budget]
         for stratum in dict.fromkeys(row.stratum for row in rows):
@@ -80,7 +82,7 @@ def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> 
 
 def _cells(row: Row) -> tuple[str, ...]:
     complete = row.slate_completeness
-    interval = "" if complete.low is None else f"{complete.low:.3f} - {complete.high:.3f}"
+    interval = "" if complete.low is None else f"{complete.low:.2f}-{complete.high:.2f}"
     tokens = "" if row.mean_tokens.value is None else f"{row.mean_tokens.value:,.0f}"
     return (row.policy, _share(row.r_pool), _share(row.r_rank), _share(complete), interval, tokens)
 

@@ -170,7 +170,7 @@ def test_a_foreign_or_newer_description_is_an_error(ranker: LightGBMRanker, tmp_
     with pytest.raises(RankerError, match="format 99"):
         LightGBMRanker.load(tmp_path)
     (tmp_path / "ranker.json").write_text("{}")
-    with pytest.raises(RankerError, match="cannot|can be read"):
+    with pytest.raises(RankerError, match="that can be read"):
         LightGBMRanker.load(tmp_path)
 
 
