@@ -76,8 +76,8 @@ def claim(lake: Lake, digest: str) -> Claim:
             if holder == digest:
                 return Claim(seq, digest)
             raise BatchInProgress(
-                f"batch {seq} (digest {holder[:12]}) is claimed and not committed: ingest that source again to finish it, "
-                f"or drop it with `slatemill ingest {lake.url} --void`"
+                f"batch {seq} (digest {holder[:12]}) is claimed and not committed: ingest that source again to "
+                f"finish it, or drop it with `slatemill ingest {lake.url} --void`"
             )
         seq = max([*done, *claims], default=0) + 1
         if lake.storage.create(_claim_path(seq), json.dumps({"digest": digest}).encode()):

@@ -41,8 +41,8 @@ class Lake:
             lake = cls.open(url)
             if (lake.buckets, lake.tokenizer) != (buckets, tokenizer):
                 raise LakeError(
-                    f"{url} is a lake with {lake.buckets} buckets and tokenizer {lake.tokenizer}; both are fixed at init. "
-                    "Use it as it is, or choose another place."
+                    f"{url} is a lake with {lake.buckets} buckets and tokenizer {lake.tokenizer}; both are fixed at "
+                    "init. Use it as it is, or choose another place."
                 )
         return cls(url, buckets, tokenizer)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -57,7 +58,7 @@ class Storage:
     def list(self, prefix: str, suffix: str = "") -> list[FileInfo]:
         """Every file below a folder, by path; a folder that is not there has none."""
         if self.local:
-            return self._walk(prefix, suffix)
+            return sorted(self._walk(prefix, suffix))
         self.fs.invalidate_cache()
         found = self.fs.find(self.full(prefix), detail=True)
         infos = [self._info(entry) for entry in found.values() if entry["type"] == "file"]
@@ -119,7 +120,7 @@ class Storage:
             os.fsync(stream.fileno())
         return temporary
 
-    def _walk(self, prefix: str, suffix: str) -> list[FileInfo]:
+    def _walk(self, prefix: str, suffix: str) -> Sequence[FileInfo]:
         found = []
         for folder, _, names in os.walk(self.full(prefix)):
             for name in names:
@@ -129,7 +130,7 @@ class Storage:
                 info = self.info(path)
                 if info is not None:
                     found.append(info)
-        return sorted(found)
+        return found
 
     def _info(self, entry: dict[str, Any]) -> FileInfo:
         path = str(entry["name"]).removeprefix(self.root + "/")

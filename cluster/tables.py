@@ -96,7 +96,8 @@ def read_mark(storage: Storage, path: str, cache: MarkCache | None = None) -> Ma
         values = footer.metadata or {}
         mark = Mark(values[_STAMP].decode(), values[_DIGEST].decode(), footer.num_rows)
     except (pa.ArrowInvalid, KeyError) as error:
-        raise LakeError(f"{path} was not written by slatemill (no stamp in its footer): move it out of the lake") from error
+        advice = "move it out of the lake"
+        raise LakeError(f"{path} was not written by slatemill (no stamp in its footer): {advice}") from error
     if cache is not None:
         cache.put(full, info.size, info.version, asdict(mark))
     return mark
@@ -143,9 +144,8 @@ def _groups_of(file: pq.ParquetFile, wanted: pa.Array) -> list[int]:
     groups = []
     for index in range(file.num_row_groups):
         statistics = file.metadata.row_group(index).column(place).statistics
-        if statistics is None or not statistics.has_min_max:
-            groups.append(index)
-        elif any(statistics.min <= name <= statistics.max for name in names):
+        unknown = statistics is None or not statistics.has_min_max
+        if unknown or any(statistics.min <= name <= statistics.max for name in names):
             groups.append(index)
     return groups
 

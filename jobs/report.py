@@ -17,7 +17,7 @@ from pipeline.evaluate.summary import Row, Summary
 
 def show_run(result: RunReport, run_id: str, command: str, out: Console, err: Console) -> None:
     """The shards of each stage, what failed, and what to do about it."""
-    table = Table(title=f"run {run_id}", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
+    table = Table(title=f"run {run_id}", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     table.add_column("stage", no_wrap=True)
     for name in ("shards", "done", "reused", "failed", "blocked", "rows lost", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -59,7 +59,7 @@ def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> 
     title = f"profile {about['profile']}, run {about['run_id']}, pool {about['pool_size']}, style {about['style']}"
     out.print(title, highlight=False)
     for budget in sorted({row.budget for row in result.rows}):
-        table = Table(title=f"slates of {budget:,} tokens", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
+        table = Table(title=f"slates of {budget:,} tokens", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
         table.add_column("requests", no_wrap=True)
         table.add_column("n", justify="right", no_wrap=True)
         table.add_column("policy", no_wrap=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib.util
 import re
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 
@@ -103,8 +103,12 @@ def _holds_ranks(path: Path) -> bool:
 
 
 def _packaged_ranks() -> bytes:
-    packed = resources.files("bpe_openai.data").joinpath("o200k_base.tiktoken.gz").read_bytes()
-    ranks = gzip.decompress(packed)
+    spec = importlib.util.find_spec("bpe_openai")  # found, not imported: the package loads a library of 74 MB
+    if spec is None or spec.origin is None:
+        raise RuntimeError(
+            "the package bpe-openai, which carries the o200k ranks, is missing: install bpe-openai==0.1.4"
+        )
+    ranks = gzip.decompress((Path(spec.origin).parent / "data" / "o200k_base.tiktoken.gz").read_bytes())
     if hashlib.sha256(ranks).hexdigest() != _RANKS_SHA256:
         raise RuntimeError("bpe-openai carries other o200k ranks than tiktoken expects: install bpe-openai==0.1.4")
     return ranks

@@ -73,6 +73,7 @@ class Staging:
 
     def refuse(self, refused: Refused) -> None:
         """Puts down what a reader could not read."""
+        self.characters += len(refused.reason)
         self._quarantine.append(
             {
                 "history_id": self._clean_or_none(refused.history_id),

@@ -22,7 +22,7 @@ ABSENT = 0.06
 """Share of questions without an answer in their history."""
 ASKED_EARLY = 0.04
 """Share of questions asked before the last sessions: what comes later must not reach their slate."""
-NEAR = 14
+NEAR = 8
 """Near misses of a question; one more for every `SESSIONS_PER_NEAR` sessions."""
 SESSIONS_PER_NEAR = 4
 BACKGROUND = 2

@@ -8,8 +8,8 @@ from pipeline.synth.dice import Dice
 from pipeline.synth.grammar import fill, say
 from pipeline.synth.telling import USER
 
-_USER_SENTENCES = ((1, 2), (2, 4), (3, 5), (4, 4), (6, 3), (8, 2), (13, 1), (22, 1))
-_ASSISTANT_SENTENCES = ((2, 1), (4, 3), (6, 5), (8, 4), (11, 3), (16, 2), (26, 1))
+_USER_SENTENCES = ((1, 2), (2, 4), (3, 5), (4, 4), (6, 3), (9, 2), (14, 1), (24, 1))
+_ASSISTANT_SENTENCES = ((2, 1), (4, 3), (6, 4), (9, 4), (13, 3), (20, 2), (34, 1))
 TYPO, EMOJI, OTHER_SCRIPT, CODE, LIST = 0.03, 0.02, 0.015, 0.03, 0.3
 
 

@@ -29,7 +29,9 @@ def test_surrogates_are_joined_or_replaced_and_nul_goes(text: str, clean: str) -
 
 
 @pytest.mark.flash
-@pytest.mark.parametrize("text", ["", "plain", "<|endoftext|>", "שלום مرحبا", "👩‍👩‍👧 e\u0301", "\ufffd", "\ufeffx", "a\nb\t"])
+@pytest.mark.parametrize(
+    "text", ["", "plain", "<|endoftext|>", "שלום مرحبا", "👩‍👩‍👧 e\u0301", "\ufffd", "\ufeffx", "a\nb\t"]
+)
 def test_harmless_text_is_the_same_object(text: str) -> None:
     assert sanitise_text(text) is text
 

@@ -96,7 +96,11 @@ def test_an_id_that_two_turns_bear_and_a_blank_turn_are_no_evidence(deliver: Any
 
 @pytest.mark.flash
 def test_answers_and_categories_are_text_and_category_5_is_adversarial(deliver: Any) -> None:
-    qa = [asked(answer=2022), {"question": "Why?", "category": 5, "adversarial_answer": "no", "evidence": ["D1:1"]}, asked()]
+    qa = [
+        asked(answer=2022),
+        {"question": "Why?", "category": 5, "adversarial_answer": "no", "evidence": ["D1:1"]},
+        asked(),
+    ]
     (arrival,) = deliver("locomo", [conversation(qa=[*qa, {"answer": "no question"}], session_1=[said("D1:1")])])
     requests = arrival.requests.to_pylist()
     assert [(row["request_id"], row["category"], row["answer"], row["adversarial"]) for row in requests] == [

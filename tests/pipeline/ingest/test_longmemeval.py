@@ -144,7 +144,10 @@ def test_an_item_that_does_not_fit_together_is_quarantined_whole(
 
 @pytest.mark.flash
 def test_a_bad_date_costs_its_session_and_a_bad_turn_only_itself(deliver: Any, settle_first: Any) -> None:
-    sessions = [[turn("lost"), turn("lost too", has_answer=True)], ["no turn", {"content": "no role"}, turn(7), turn("kept")]]
+    sessions = [
+        [turn("lost"), turn("lost too", has_answer=True)],
+        ["no turn", {"content": "no role"}, turn(7), turn("kept")],
+    ]
     item = an_item(haystack_dates=["20 May", "2023/05/21 (Sun) 02:21"], haystack_sessions=sessions)
     settled = settle_first(deliver("longmemeval", [item]))
     assert settled.turns["text"].to_pylist() == ["kept"]
@@ -197,7 +200,10 @@ def test_the_real_item_has_its_turns_and_evidence(real_data: Path, settle_first:
     assert (turns.height, turns["session_index"].n_unique(), settled.quarantine.num_rows) == (550, 53, 0)
     labels = settled.labels.to_pylist()
     assert [(row["session_index"], row["turn_index"]) for row in labels] == [(51, 4), (51, 5)]
-    assert turns.row(by_predicate=(pl.col("session_index") == 51) & (pl.col("turn_index") == 4), named=True)["role"] == "user"
+    assert (
+        turns.row(by_predicate=(pl.col("session_index") == 51) & (pl.col("turn_index") == 4), named=True)["role"]
+        == "user"
+    )
 
 
 def test_the_real_list_valued_item_becomes_three_requests_over_one_history(real_data: Path, settle_first: Any) -> None:

@@ -106,7 +106,11 @@ def test_an_agent_request_sees_up_to_a_named_turn(deliver: Any, settle_first: An
         (a_line(sessions=[{"time": None}]), "line 2, session 0", "'turns' is a required property"),
         (a_line(sessions=[{"time": "soon", "turns": []}]), "line 2, session 0", "time 'soon' is not ISO 8601"),
         (a_line(sessions=[{"turns": [{"text": "x"}]}]), "line 2, session 0, turn 0", "'role' is a required property"),
-        (a_line(sessions=[{"turns": [{"role": " ", "text": "x"}]}]), "line 2, session 0, turn 0", "role: ' ' does not match"),
+        (
+            a_line(sessions=[{"turns": [{"role": " ", "text": "x"}]}]),
+            "line 2, session 0, turn 0",
+            "role: ' ' does not match",
+        ),
         (a_line(requests=[a_request(asked="2026")]), "line 2, request 0", "'asked' was unexpected"),
         (a_line(requests=[a_request(asked_at="soon")]), "line 2, request 0", "asked_at: time 'soon'"),
         (a_line(requests=[a_request(mode="robot")]), "line 2, request 0", "mode: 'robot' is not one of"),
@@ -180,6 +184,24 @@ def test_broken_parquet_is_refused() -> None:
 
 
 @pytest.mark.flash
-def test_parquet_rows_that_the_schema_refuses_are_named_by_row() -> None:
-    arrival = read(parquet([{"history_id": "a", "mood": None}, {"history_id": "b", "mood": "good"}][:1] + [{"history_id": "c"}]))
-    assert [row["source"] for row in arrival.quarantine.to_pylist()] == ["row 0", "row 1"]
+def test_parquet_rows_are_refused_by_row_and_nulls_are_checked_like_keys() -> None:
+    rows: list[dict[str, Any]] = [
+        {"history_id": None, "sessions": []},
+        {
+            "history_id": "a",
+            "sessions": [{"turns": [{"role": None, "text": "x"}, {"role": "user", "text": "y"}]}, None],
+        },
+    ]
+    arrival = read(parquet(rows))
+    assert arrival.turns["text"].to_pylist() == ["y"]
+    assert [row["source"] for row in arrival.quarantine.to_pylist()] == [
+        "row 0",
+        "row 1, session 0, turn 0",
+        "row 1, session 1",
+    ]
+
+
+@pytest.mark.flash
+def test_a_parquet_column_that_the_schema_does_not_know_is_named() -> None:
+    with pytest.raises(IngestError, match="'mood' was unexpected"):
+        read(parquet([{"history_id": "a", "mood": "good"}]))

@@ -1,0 +1,79 @@
+"""Every format streams arrivals of bounded size, and the arrivals have the staged schemas."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from pipeline.ingest import formats
+from pipeline.ingest.arrival import CITATIONS, STAGED_REQUESTS, STAGED_TURNS, Arrival
+from pipeline.ingest.errors import IngestError
+from pipeline.ingest.formats import FORMATS
+from pipeline.schemas import QUARANTINE
+
+SCHEMAS = {"turns": STAGED_TURNS, "requests": STAGED_REQUESTS, "citations": CITATIONS, "quarantine": QUARANTINE}
+
+
+def lines(count: int, characters: int) -> bytes:
+    turns = [{"role": "user", "text": "x" * characters}]
+    return b"\n".join(
+        json.dumps({"history_id": f"h{number}", "sessions": [{"turns": turns}]}).encode() for number in range(count)
+    )
+
+
+@pytest.mark.flash
+def test_arrivals_are_closed_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "ARRIVAL_CHARACTERS", 250)
+    arrivals = list(FORMATS["native"](io.BytesIO(lines(7, 100)), {}))
+    assert [arrival.turns.num_rows for arrival in arrivals] == [3, 3, 1]
+    assert [arrival.counts["items"] for arrival in arrivals] == [3, 3, 1]
+    assert [name for arrival in arrivals for name in arrival.turns["history_id"].to_pylist()] == [
+        f"h{n}" for n in range(7)
+    ]
+
+
+@pytest.mark.flash
+def test_a_source_is_not_read_ahead_of_its_arrivals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "ARRIVAL_CHARACTERS", 1)
+    stream = io.BytesIO(lines(1_000, 1_000))
+    next(FORMATS["native"](stream, {}))
+    assert stream.tell() < 10_000
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_arrivals_have_the_staged_schemas_with_and_without_rows(name: str, deliver: Any) -> None:
+    values: dict[str, list[Any]] = {
+        "longmemeval": [
+            {"question_id": "q", "question": "?", "haystack_sessions": [[{"role": "user", "content": "x"}]]}
+        ],
+        "locomo": [{"conversation": {"session_1": [{"text": "x"}]}, "qa": [{"question": "?"}]}],
+        "native": [
+            {
+                "history_id": "h",
+                "sessions": [{"turns": [{"role": "user", "text": "x"}]}],
+                "requests": [{"request_id": "r", "text": "?"}],
+            }
+        ],
+    }
+    for arrival, rows in [(deliver(name, values[name])[0], 1), (deliver(name, [])[0], 0), (Arrival.empty(), 0)]:
+        for table, schema in SCHEMAS.items():
+            assert getattr(arrival, table).schema.equals(schema)
+        assert (arrival.turns.num_rows, arrival.requests.num_rows) == (rows, rows)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("payload", [b"\x89PNG\r\n\x1a\n" * 50, b"<html></html>", b'{"a": 1}', b"[1, 2, 3]"])
+def test_bytes_of_no_format_are_refused_by_all(name: str, payload: bytes) -> None:
+    with pytest.raises(IngestError):
+        list(FORMATS[name](io.BytesIO(payload), {}))
+
+
+@pytest.mark.flash
+def test_an_item_that_is_asked_for_and_not_there_is_an_error() -> None:
+    with pytest.raises(IngestError, match="of 2 items, lacks: h9"):
+        list(FORMATS["native"](io.BytesIO(lines(2, 1)), {"items": "h1,h9"}))

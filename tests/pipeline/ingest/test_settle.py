@@ -1,0 +1,310 @@
+"""Settling: nothing is lost, nothing is stored twice, and labels point at what is stored."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.ingest import settle as module
+from pipeline.ingest.arrival import Arrival
+from pipeline.ingest.settle import Settled, settle
+from pipeline.ingest.source import SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
+from pipeline.ingest.staging import Staging
+from pipeline.schemas import LABELS, QUARANTINE, REQUESTS, SOURCES, TURNS
+
+SCHEMAS = {"turns": TURNS, "sources": SOURCES, "requests": REQUESTS, "labels": LABELS, "quarantine": QUARANTINE}
+
+
+class Length:
+    """One token a character."""
+
+    name = "characters"
+
+    def count(self, text: str) -> int:
+        return len(text)
+
+    def count_many(self, texts: Sequence[str]) -> npt.NDArray[np.int32]:
+        return np.array([len(text) for text in texts], np.int32)
+
+
+class Store:
+    """A bucket: what was settled so far."""
+
+    def __init__(self) -> None:
+        self.settled: list[Settled] = []
+
+    def add(self, *histories: SourceHistory) -> Settled:
+        staging = Staging("test")
+        for history in histories:
+            staging.add(history)
+        return self.add_arrivals(staging.arrival())
+
+    def add_arrivals(self, *arrivals: Arrival) -> Settled:
+        new = settle(arrivals, len(self.settled), self.table("sources"), self.table("requests"), Length())
+        for name, schema in SCHEMAS.items():
+            assert getattr(new, name).schema.equals(schema), name
+            getattr(new, name).validate(full=True)
+        self.settled.append(new)
+        return new
+
+    def table(self, name: str) -> pa.Table:
+        return pa.concat_tables([getattr(one, name) for one in self.settled] or [SCHEMAS[name].empty_table()])
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        return self.table(name).to_pylist()
+
+
+def chat(position: int, *texts: str, name: str | None = None) -> SourceSession:
+    return SourceSession(position, name, None, [SourceTurn(at, "user", text) for at, text in enumerate(texts)])
+
+
+def ask(position: int, text: str, *evidence: tuple[int | str, int | str], **more: Any) -> SourceRequest:
+    cited = tuple(TurnReference(session, turn, f"place {session} {turn}") for session, turn in evidence)
+    return SourceRequest(position, f"r{position}", text, evidence=cited, **more)
+
+
+def keys(rows: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    return [(row["session_index"], row["turn_index"]) for row in rows]
+
+
+def text_at(store: Store) -> dict[tuple[str, int, int], str]:
+    return {(row["history_id"], row["session_index"], row["turn_index"]): row["text"] for row in store.rows("turns")}
+
+
+@pytest.mark.flash
+def test_session_index_holds_the_batch_and_the_position_in_source_order() -> None:
+    store = Store()
+    store.add(SourceHistory("a", 0, [chat(0, "x")]))
+    new = store.add(SourceHistory("b", 0, [chat(5, "1", "2"), chat(3, "0")]), SourceHistory("a", 1, [chat(1, "y")]))
+    assert [(row["history_id"], row["text"]) for row in new.turns.to_pylist()] == [
+        ("a", "y"),
+        ("b", "0"),
+        ("b", "1"),
+        ("b", "2"),
+    ]
+    assert keys(new.turns.to_pylist()) == [(1 << 20, 0), (1 << 20, 0), ((1 << 20) + 1, 0), ((1 << 20) + 1, 1)]
+    assert new.turns["n_tokens"].to_pylist() == [1, 1, 1, 1]
+    assert keys(new.sources.to_pylist()) == keys(new.turns.to_pylist())
+
+
+@pytest.mark.flash
+def test_the_same_delivery_again_stores_nothing() -> None:
+    store = Store()
+    history = SourceHistory("h", 0, [chat(0, "a", "b"), chat(1, "c")], [ask(0, "?", (0, 1))])
+    assert store.add(history).counts["turns"] == 3
+    again = store.add(history)
+    assert [getattr(again, name).num_rows for name in SCHEMAS] == [0] * 5
+    assert (again.counts["repeated_turns"], again.counts["repeated_requests"]) == (3, 1)
+
+
+@pytest.mark.flash
+def test_new_and_edited_turns_form_a_continuation_that_names_the_first_part() -> None:
+    store = Store()
+    store.add(SourceHistory("h", 0, [chat(0, "z"), chat(1, "a", "b", name="s")]))
+    store.add(SourceHistory("h", 0, [chat(1, "a", "b, edited", "c", name="s")]))
+    last = store.add(SourceHistory("h", 0, [chat(0, "a", "b, edited", "c", "d", name="s"), chat(1, "new")]))
+    assert [(row["session_index"], row["turn_index"], row["text"]) for row in store.rows("turns")] == [
+        (0, 0, "z"),
+        (1, 0, "a"),
+        (1, 1, "b"),
+        (1 << 20, 0, "b, edited"),
+        (1 << 20, 1, "c"),
+        (2 << 20, 0, "d"),
+        ((2 << 20) + 1, 0, "new"),
+    ]
+    assert [row["continues"] for row in store.rows("sources")] == [None, None, None, 1, 1, 1, None]
+    assert last.counts["continuation_sessions"] == 1
+
+
+@pytest.mark.flash
+def test_two_lines_of_one_history_in_a_batch_add_up() -> None:
+    store = Store()
+    new = store.add(
+        SourceHistory("h", 0, [chat(0, "a", name="s"), chat(1, "t", name="t")], [ask(0, "?", (0, 0))]),
+        SourceHistory("h", 7, [chat(0, "a", "b", name="s"), chat(1, "u", name="u")], [ask(1, "!", (0, 0), (0, 1))]),
+    )
+    assert list(zip(keys(new.turns.to_pylist()), new.turns["text"].to_pylist(), strict=True)) == [
+        ((0, 0), "a"),
+        ((1, 0), "t"),
+        ((2, 0), "b"),
+        ((3, 0), "u"),
+    ]
+    assert new.sources["continues"].to_pylist() == [None, None, 0, None]
+    assert [(row["request_id"], *keys([row])[0]) for row in new.labels.to_pylist()] == [
+        ("r0", 0, 0),
+        ("r1", 0, 0),
+        ("r1", 2, 0),
+    ]
+
+
+@pytest.mark.flash
+def test_labels_point_at_the_stored_copy_of_what_was_delivered() -> None:
+    store = Store()
+    store.add(SourceHistory("h", 0, [chat(0, "a", "b", name="s")]))
+    store.add(SourceHistory("h", 0, [chat(0, "a", "B", name="s")], [ask(0, "?", (0, 0), (0, 1), (0, 0))]))
+    assert keys(store.rows("labels")) == [(0, 0), (1 << 20, 0)]
+    store.add(SourceHistory("h", 0, [chat(0, "a", "b", name="s")], [ask(1, "?", (0, 1))]))
+    assert keys(store.rows("labels"))[-1] == (0, 1)
+
+
+@pytest.mark.flash
+def test_a_request_may_come_without_its_history_and_name_what_is_stored() -> None:
+    store = Store()
+    store.add(
+        SourceHistory("h", 0, [chat(0, "a", "b", name="s"), chat(1, "x", name="twin"), chat(2, "y", name="twin")])
+    )
+    seen = TurnReference("s", 0, "seen")
+    requests = [ask(0, "?", ("s", 1), ("s", 9), ("twin", 0), mode="agent", seen=seen)]
+    requests.append(ask(1, "?", mode="agent", seen=TurnReference("nowhere", 0, "seen")))
+    new = store.add(SourceHistory("h", 0, [], requests), SourceHistory("other", 1, [], [ask(0, "?", ("s", 1))]))
+    assert keys(new.labels.to_pylist()) == [(0, 1)]
+    assert [(row["history_id"], row["seen_session"], row["seen_turn"]) for row in new.requests.to_pylist()] == [
+        ("h", 0, 0),
+        ("other", None, None),
+    ]
+    assert [
+        (row["history_id"], row["request_id"], row["source"], row["weight"]) for row in new.quarantine.to_pylist()
+    ] == [
+        ("h", "r0", "place s 9", 0),
+        ("h", "r0", "place twin 0", 0),
+        ("h", "r1", "item 0, request 1", 1),
+        ("other", "r0", "place s 1", 0),
+    ]
+
+
+@pytest.mark.flash
+def test_a_request_id_that_is_taken_by_other_content_is_quarantined_and_brings_no_labels() -> None:
+    store = Store()
+    history = [chat(0, "a", "b")]
+    new = store.add(
+        SourceHistory("h", 0, history, [ask(0, "first", (0, 0))]),
+        SourceHistory("h", 1, history, [ask(0, "second", (0, 1))]),
+        SourceHistory("h", 2, history, [ask(0, "first", (0, 1))]),
+        SourceHistory("g", 3, history, [ask(0, "second", (0, 1))]),
+    )
+    assert [(row["history_id"], row["text"]) for row in new.requests.to_pylist()] == [("g", "second"), ("h", "first")]
+    assert [(row["history_id"], *keys([row])[0]) for row in new.labels.to_pylist()] == [("g", 0, 1), ("h", 0, 0)]
+    assert [(row["request_id"], row["source"], row["weight"]) for row in new.quarantine.to_pylist()] == [
+        ("r0", "item 1, request 0", 1)
+    ]
+    later = store.add(SourceHistory("h", 0, history, [ask(0, "first", answer="changed")]))
+    assert (later.requests.num_rows, later.labels.num_rows, later.quarantine.num_rows) == (0, 0, 1)
+
+
+@pytest.mark.flash
+def test_sessions_beyond_the_room_of_a_batch_are_quarantined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_SESSIONS", 3)
+    sessions = [chat(at, "x", "y") for at in range(5)]
+    new = Store().add(
+        SourceHistory("h", 0, sessions, [ask(0, "?", (1, 0), (4, 0))]), SourceHistory("g", 1, sessions[:3])
+    )
+    assert Counter(new.turns["history_id"].to_pylist()) == {"h": 6, "g": 6}
+    assert keys(new.labels.to_pylist()) == [(1, 0)]
+    refused = [(row["history_id"], row["source"], row["weight"]) for row in new.quarantine.to_pylist()]
+    assert ("h", "item 0, session 3 and what follows", 4) in refused
+    assert ("h", "place 4 0", 0) in refused
+
+
+@pytest.mark.flash
+def test_an_empty_arrival_gives_empty_tables_of_the_exact_schemas() -> None:
+    new = Store().add_arrivals(Arrival.empty())
+    assert [getattr(new, name).num_rows for name in SCHEMAS] == [0] * 5
+
+
+def test_a_history_of_a_hundred_thousand_turns_settles_in_seconds() -> None:
+    sessions = [chat(at, *(f"turn {at} {turn}" for turn in range(100))) for at in range(1_000)]
+    history = SourceHistory("h", 0, sessions, [ask(0, "?", (999, 99))])
+    store = Store()
+    begun = time.perf_counter()
+    assert store.add(history).counts["turns"] == 100_000
+    assert store.add(history).counts["repeated_turns"] == 100_000
+    assert time.perf_counter() - begun < 30
+    assert keys(store.rows("labels")) == [(999, 99)]
+
+
+texts = st.sampled_from(["a", "b", "c", "ok"])
+
+
+@st.composite
+def growths(draw: st.DrawFn) -> list[list[tuple[str | None, list[str]]]]:
+    """Deliveries of one history, each a continuation of the one before: sessions with or without ids."""
+    names = draw(st.lists(st.sampled_from([None, "s", "t"]), min_size=1, max_size=4))
+    whole = [(name, draw(st.lists(texts, min_size=1, max_size=4))) for name in names]
+    cuts = draw(st.lists(st.tuples(*[st.integers(0, len(said)) for _, said in whole]), max_size=3))
+    deliveries, reached = [], [0] * len(whole)
+    for cut in [*cuts, tuple(len(said) for _, said in whole)]:
+        reached = [max(pair) for pair in zip(reached, cut, strict=True)]
+        deliveries.append([(name, said[:upto]) for (name, said), upto in zip(whole, reached, strict=True)])
+    return deliveries
+
+
+def as_history(item: int, delivery: list[tuple[str | None, list[str]]]) -> SourceHistory:
+    sessions = [chat(at, *said, name=name) for at, (name, said) in enumerate(delivery)]
+    evidence = [(at, turn) for at, (_, said) in enumerate(delivery) for turn in range(len(said))]
+    return SourceHistory(
+        "h", item, sessions, [SourceRequest(0, f"r{item}", "?", evidence=ask(0, "", *evidence).evidence)]
+    )
+
+
+@given(growths(), st.booleans())
+def test_however_a_history_grows_its_turns_are_neither_lost_nor_doubled(
+    deliveries: list[list[tuple[str | None, list[str]]]], in_one_batch: bool
+) -> None:
+    store = Store()
+    # An empty session takes an occurrence of its name with it, as it must: it may fill later.
+    histories = [as_history(item, delivery) for item, delivery in enumerate(deliveries)]
+    if in_one_batch:
+        store.add(*histories)
+    else:
+        for history in histories:
+            store.add(history)
+    delivered = Counter(text for _, said in deliveries[-1] for text in said)
+    assert Counter(row["text"] for row in store.rows("turns")) == delivered
+    placed = text_at(store)
+    assert len(placed) == store.table("turns").num_rows
+    labels = Counter()
+    for row in store.rows("labels"):
+        labels[row["request_id"], placed["h", row["session_index"], row["turn_index"]]] += 1
+    assert labels == Counter(
+        (f"r{item}", text) for item, delivery in enumerate(deliveries) for _, said in delivery for text in said
+    )
+    first_parts = {row["session_key"]: row["session_index"] for row in reversed(store.rows("sources"))}
+    for row in store.rows("sources"):
+        first = first_parts[row["session_key"]]
+        assert row["continues"] == (None if row["session_index"] == first else first)
+    repeated = store.add(*histories)
+    assert [getattr(repeated, name).num_rows for name in SCHEMAS] == [0] * 5
+
+
+@given(st.lists(growths(), min_size=1, max_size=4), st.randoms())
+def test_the_order_of_histories_and_the_cutting_into_arrivals_change_nothing(
+    growing: list[list[list[tuple[str | None, list[str]]]]], dice: random.Random
+) -> None:
+    histories = [as_history(0, deliveries[-1]) for deliveries in growing]
+    for number, history in enumerate(histories):
+        history.history_id = f"h{number}"
+
+    def settled(order: list[int], apart: bool) -> Settled:
+        stagings = [Staging("test") for _ in order] if apart else [Staging("test")] * len(order)
+        for item, (number, staging) in enumerate(zip(order, stagings, strict=True)):
+            histories[number].item = item
+            staging.add(histories[number])
+        arrivals = [staging.arrival() for staging in dict.fromkeys(stagings)]
+        return Store().add_arrivals(*(reversed(arrivals) if apart else arrivals))
+
+    order = list(range(len(histories)))
+    straight = settled(order, apart=False)
+    dice.shuffle(order)
+    shuffled = settled(order, apart=True)
+    for name in ("turns", "sources", "requests", "labels"):
+        assert getattr(straight, name).equals(getattr(shuffled, name)), name

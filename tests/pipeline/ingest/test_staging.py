@@ -1,0 +1,129 @@
+"""Staging sanitises every text once, drops what is blank, and gives keys that hold when a history comes again."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pipeline.ingest.arrival import Arrival
+from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
+from pipeline.ingest.staging import Staging
+
+MONDAY = datetime(2026, 11, 30, 9, tzinfo=UTC)
+
+
+def staged(*histories: SourceHistory) -> Arrival:
+    staging = Staging("test")
+    for history in histories:
+        staging.add(history)
+    return staging.arrival()
+
+
+def session(*texts: str, position: int = 0, name: str | None = None, time: datetime | None = None) -> SourceSession:
+    return SourceSession(position, name, time, [SourceTurn(at, "user", text) for at, text in enumerate(texts)])
+
+
+def session_keys(*sessions: SourceSession) -> list[str]:
+    return list(dict.fromkeys(staged(SourceHistory("h", 0, list(sessions))).turns["session_key"].to_pylist()))
+
+
+@pytest.mark.flash
+def test_every_text_is_sanitised_and_the_changes_are_counted() -> None:
+    turn = SourceTurn(0, "us\x00er", "a\ud800b <|endoftext|> 👩‍👩‍👧 שלום", "A\udfff", "t\x00")
+    request = SourceRequest(0, "r\ud800", "?\x00", answer="\ud83d\ude00", evidence=(TurnReference(0, 0, "p\ud800"),))
+    history = SourceHistory("h\ud800", 3, [SourceSession(0, "s\x00", MONDAY, [turn])], [request])
+    arrival = staged(history)
+    (row,) = arrival.turns.to_pylist()
+    assert (row["history_id"], row["role"], row["speaker"], row["source_session"], row["source_turn"]) == (
+        "h\ufffd",
+        "user",
+        "A\ufffd",
+        "s",
+        "t",
+    )
+    assert row["text"] == "a\ufffdb <|endoftext|> 👩‍👩‍👧 שלום"
+    assert arrival.requests["answer"].to_pylist() == ["😀"]
+    assert arrival.citations["request_id"].to_pylist() == ["r\ufffd"]
+    assert arrival.counts["sanitised_texts"] == 10
+
+
+@pytest.mark.flash
+def test_a_turn_of_nul_alone_is_blank() -> None:
+    arrival = staged(SourceHistory("h", 0, [session("\x00\x00", "x"), session(" ", position=1)]))
+    assert arrival.turns["text"].to_pylist() == ["x"]
+    assert (arrival.counts["blank_turns"], arrival.counts["empty_sessions"]) == (2, 1)
+
+
+@pytest.mark.flash
+def test_a_session_is_told_by_name_and_time_or_else_by_position_and_time() -> None:
+    named = session("x", position=0, name="s", time=MONDAY)
+    assert session_keys(named) == session_keys(session("other text", position=4, name="s", time=MONDAY))
+    assert session_keys(named) != session_keys(session("x", position=0, name="s"))
+    assert session_keys(named) != session_keys(session("x", position=0, name="t", time=MONDAY))
+    nameless = session("x", position=2, time=MONDAY)
+    assert session_keys(nameless) == session_keys(session("y", position=2, time=MONDAY))
+    assert session_keys(nameless) != session_keys(session("x", position=1, time=MONDAY))
+    assert session_keys(session("x", position=2)) != session_keys(session("x", position=0, name="2"))
+
+
+@pytest.mark.flash
+def test_sessions_and_turns_that_are_called_alike_are_told_by_occurrence() -> None:
+    first, second = session("x", name="s"), session("x", position=1, name="s")
+    assert len(session_keys(first, second)) == 2
+    assert session_keys(first, second)[0] == session_keys(first)[0]
+    turns = [SourceTurn(at, "user", "ok", name="t") for at in range(2)]
+    arrival = staged(SourceHistory("h", 0, [SourceSession(0, None, None, turns)]))
+    assert arrival.turns["turn_key"].to_pylist() == ["i0:t", "i1:t"]
+
+
+@pytest.mark.flash
+def test_the_digest_is_of_role_speaker_and_text() -> None:
+    turns = [
+        SourceTurn(0, "user", "x"),
+        SourceTurn(1, "user", "x"),
+        SourceTurn(2, "assistant", "x"),
+        SourceTurn(3, "user", "x", "Ada"),
+        SourceTurn(4, "user", "y"),
+    ]
+    digests = staged(SourceHistory("h", 0, [SourceSession(0, None, None, turns)])).turns["content_digest"].to_pylist()
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == 4
+
+
+@pytest.mark.flash
+def test_a_reference_that_may_mean_two_turns_is_a_note_and_one_elsewhere_is_left_to_settling() -> None:
+    evidence = (
+        TurnReference("s", 0, "two sessions"),
+        TurnReference("t", "m", "two turns"),
+        TurnReference("u", "m", "elsewhere"),
+        TurnReference("t", "n", "elsewhere in the session"),
+        TurnReference(2, 0, "here"),
+        TurnReference(9, 0, "nowhere"),
+    )
+    twins = SourceSession(2, "t", None, [SourceTurn(at, "user", "x", name="m") for at in range(2)])
+    history = SourceHistory("h", 0, [session("x", name="s"), session("x", position=1, name="s"), twins])
+    history.requests.append(SourceRequest(0, "r", "?", evidence=evidence))
+    arrival = staged(history)
+    assert [row["source"] for row in arrival.quarantine.to_pylist()] == ["two sessions", "two turns", "nowhere"]
+    assert arrival.quarantine["weight"].to_pylist() == [0, 0, 0]
+    cited = [(row["place"], row["source_session"], row["turn_key"]) for row in arrival.citations.to_pylist()]
+    assert cited == [
+        ("elsewhere", "u", "i0:m"),
+        ("elsewhere in the session", "t", "i0:n"),
+        ("here", None, "i0:m"),
+    ]
+
+
+@pytest.mark.flash
+def test_what_a_reader_refused_is_kept_with_its_reason() -> None:
+    staging = Staging("test")
+    staging.refuse(Refused("item 3\ud800", "because", 7))
+    (row,) = staging.arrival().quarantine.to_pylist()
+    assert (row["source"], row["reason"], row["weight"], row["origin"], row["history_id"]) == (
+        "item 3\ufffd",
+        "because",
+        7,
+        "row",
+        None,
+    )
