@@ -30,7 +30,7 @@ PROBE_RETRIES = 1
 """A probe is retried once, so that a passing trouble of the machine is not blamed on rows."""
 RESUBMISSIONS = 2
 """How often a shard that is over its deadline is tried again."""
-DEATHS = 3
+DEATHS = 2
 """How often a shard may kill its worker, beyond Ray's own retries, before it fails."""
 CRASHED_UNITS = 4
 """More units than this that kill their worker alone are no fault of the units."""

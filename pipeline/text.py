@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import polars as pl
-
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -20,9 +18,3 @@ def sanitise_text(text: str) -> str:
         return text
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return joined.replace("\x00", "")
-
-
-def sanitise(texts: pl.Series) -> tuple[pl.Series, int]:
-    """A column of text without NUL, and how many of its values changed. Nulls stay. Columns hold no surrogates."""
-    clean = texts.str.replace_all("\x00", "", literal=True)
-    return clean, int((clean != texts).sum())

@@ -57,12 +57,10 @@ class Staging:
         sessions: dict[int | str, list[_Session]] = {}
         occurrences: Counter[tuple[str | int, datetime | None]] = Counter()
         for session in history.sessions:
-            if not session.turns:
-                self._counts["empty_sessions"] += 1
-                continue
             # A source without ids tells its sessions apart by where they stand.
             name = self._clean_or_none(session.name) or None
             identity = (name or session.position, session.time)
+            # One that is empty counts too: it may fill up in a later delivery.
             staged = self._add_session(history, history_id, session, name, occurrences[identity])
             occurrences[identity] += 1
             sessions[session.position] = [staged]

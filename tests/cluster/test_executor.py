@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from toy_stages import Behaviour, Recorder, Shift, arrive, contents, quarantined
 
 from cluster import rayenv
 from cluster.batches import committed
-from cluster.lake import Lake
 from cluster.report import RunReport
 
 pytestmark = pytest.mark.cluster
@@ -191,19 +189,21 @@ def test_quarantine_over_the_limit_is_exit_code_3_as_long_as_it_is_there(local_r
     assert (report.exit_code, report.over_quarantine, report.used_ray) == (3, ["double"], False)
 
 
-def test_many_deadly_units_are_a_fault_of_the_stage(local_ray, toy_lake):
-    report = run(toy_lake, toy_stages.only("double", stages(double=Behaviour(exit_on=tuple(range(6))))))
+def test_many_deadly_units_are_a_fault_of_the_stage(local_ray, tmp_path):
+    opened = toy_stages.lake(tmp_path / "one", [(0,)])
+    report = run(opened, toy_stages.only("double", stages(double=Behaviour(exit_on=tuple(range(6))))))
     [failure] = report.failures
     assert "more than 4 of its units kill their worker" in failure.reason
-    assert not quarantined(toy_lake)
+    assert not quarantined(opened)
 
 
-def test_a_shard_that_dies_only_as_a_whole_fails_after_some_tries(local_ray, toy_lake):
-    path = toy_stages.only("double", stages(double=Behaviour(exit_when_more_than=3)))
-    report = run(toy_lake, path, workers=4)
-    assert (report.exit_code, len(report.failures), counts(report, "open")) == (1, 5, [0])
-    assert all("as a whole" in failure.reason for failure in report.failures)
-    assert not quarantined(toy_lake)
+def test_a_shard_that_dies_only_as_a_whole_fails_after_some_tries(local_ray, tmp_path):
+    opened = toy_stages.lake(tmp_path / "one", [(0,)])
+    report = run(opened, toy_stages.only("double", stages(double=Behaviour(exit_when_more_than=3))))
+    [failure] = report.failures
+    assert "as a whole" in failure.reason
+    assert (report.exit_code, counts(report, "open")) == (1, [0])
+    assert not quarantined(opened)
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text import sanitise, sanitise_text
+from pipeline.text import sanitise_text
 
 any_text = st.text(st.one_of(st.characters(), st.characters(categories=["Cs"]), st.just("\x00")))
 
@@ -47,10 +46,3 @@ def test_clean_text_is_utf8_without_nul_and_stays_as_it_is(text: str) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
 def test_valid_text_is_never_changed(text: str) -> None:
     assert sanitise_text(text) == text
-
-
-@pytest.mark.flash
-def test_a_column_loses_its_nul_and_says_how_many_values_changed() -> None:
-    clean, changed = sanitise(pl.Series("text", ["a\x00b", None, "c", "\x00\x00"]))
-    assert clean.to_list() == ["ab", None, "c", ""]
-    assert changed == 2

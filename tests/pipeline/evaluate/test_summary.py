@@ -130,3 +130,16 @@ def test_metric_names_hold_only_what_mlflow_takes():
 def test_outcomes_without_labels_are_complete_in_nothing():
     frame = outcomes(*tables([(set(), {(1, 0)}, {(1, 0)}, "1")]))
     assert frame.select("pool_complete", "slate_complete").row(0) == (False, False)
+
+
+def test_a_stratum_that_loses_every_request_shows_as_n_0_and_null():
+    gold = {(1, 0)}
+    result = summary(outcomes(*tables([(gold, gold, gold, "1")])), ["h0"], draws=100)
+    assert [row.stratum for row in result.rows] == ["all", "kappa = 1", "kappa >= 2", "kappa >= 3", "category 1"]
+    assert {(row.n, row.r_pool.value, row.slate_completeness.value) for row in result.rows} == {(0, None, None)}
+
+
+def test_the_order_of_outcomes_changes_no_number():
+    gold = {(1, 0)}
+    frame = outcomes(*tables([(gold, gold, gold, "1"), (gold, gold, set(), "2"), (gold, set(), set(), "1")]))
+    assert summary(frame, [], draws=100, seed=3) == summary(frame.reverse(), [], draws=100, seed=3)

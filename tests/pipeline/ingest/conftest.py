@@ -43,10 +43,8 @@ def deliver() -> Deliver:
     """`deliver(format, value)`: a Python value as the bytes of a source, read."""
 
     def read(source_format: str, value: Any, **options: Any) -> list[Arrival]:
-        if source_format == "native":
-            payload = "\n".join(json.dumps(line) for line in value)
-        else:
-            payload = json.dumps(value)
+        documents = value if source_format == "native" else [value]
+        payload = "\n".join(json.dumps(document) for document in documents)
         return list(FORMATS[source_format](io.BytesIO(payload.encode()), options))
 
     return read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from datetime import UTC, date, datetime, timezone, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from importlib import resources
 from typing import Any
 

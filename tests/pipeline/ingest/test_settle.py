@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.ingest import settle as module
@@ -256,12 +256,12 @@ def as_history(item: int, delivery: list[tuple[str | None, list[str]]]) -> Sourc
     )
 
 
+@settings(deadline=None, max_examples=60)
 @given(growths(), st.booleans())
 def test_however_a_history_grows_its_turns_are_neither_lost_nor_doubled(
     deliveries: list[list[tuple[str | None, list[str]]]], in_one_batch: bool
 ) -> None:
     store = Store()
-    # An empty session takes an occurrence of its name with it, as it must: it may fill later.
     histories = [as_history(item, delivery) for item, delivery in enumerate(deliveries)]
     if in_one_batch:
         store.add(*histories)
@@ -286,6 +286,7 @@ def test_however_a_history_grows_its_turns_are_neither_lost_nor_doubled(
     assert [getattr(repeated, name).num_rows for name in SCHEMAS] == [0] * 5
 
 
+@settings(deadline=None, max_examples=40)
 @given(st.lists(growths(), min_size=1, max_size=4), st.randoms())
 def test_the_order_of_histories_and_the_cutting_into_arrivals_change_nothing(
     growing: list[list[list[tuple[str | None, list[str]]]]], dice: random.Random

@@ -3,13 +3,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.policies.orders import PolicyError
-from pipeline.policies.slates import SlateOptions, oracle_slates, slates
+from pipeline.policies.slates import Catalog, SlateOptions, oracle_slates, slates
+from pipeline.render.slate_text import render
+from pipeline.render.style import STYLES
 
 pytestmark = pytest.mark.flash
 COUNTER = token_counter("o200k_base")
@@ -97,3 +102,103 @@ def test_the_oracle_takes_gold_first():
 def test_lambdarank_without_a_ranker_is_refused():
     with pytest.raises(PolicyError, match="needs a ranker"):
         made(("lambdarank",))
+
+
+def of_history(table: pa.Table, history_id: str) -> pa.Table:
+    column = table.schema.get_field_index("history_id")
+    return table.set_column(column, table.schema.field(column), pa.array([history_id] * len(table), pa.large_string()))
+
+
+def test_histories_that_share_a_request_id_share_nothing_else():
+    both = [pa.concat_tables([table, of_history(table, "i")]) for table in (REQUESTS, FEATURES, TURNS)]
+    options = SlateOptions(("recall_order", "bm25_order"), (22, 100))
+    alone = slates(REQUESTS, FEATURES, TURNS, options, COUNTER)
+    assert slates(*both, options, COUNTER).equals(pa.concat_tables([alone, of_history(alone, "i")]))
+    # Labels of h must not mark the turns of i.
+    marked = pl.DataFrame(oracle_slates(*both, LABELS, SlateOptions((), (22,)), COUNTER)).filter(request_id="q1")
+    assert [[item["session_index"] for item in items] for items in marked["items"]] == [[1], [1]]
+    assert [[item["turn_index"] for item in items] for items in marked["items"]] == [[0], [1]]
+
+
+def test_a_label_given_twice_shows_its_turn_once():
+    options = SlateOptions((), (100,))
+    once, twice = (
+        oracle_slates(REQUESTS, FEATURES, TURNS, labels, options, COUNTER)
+        for labels in (LABELS, pa.concat_tables([LABELS, LABELS]))
+    )
+    assert once.equals(twice)
+
+
+def test_another_request_of_the_batch_changes_no_slate():
+    # The pool of q2 alone holds session 1, whose time says where the undated session 3 stands.
+    turns = pa.concat_tables([TURNS, pa.Table.from_pylist([turn(3, 0, "Undated")], schemas.TURNS)])
+    own = [candidate(1, 2, 0), candidate(2, 3, 0)]
+    other = {**candidate(1, 1, 0), "request_id": "q2"}
+    texts = [
+        slates(
+            REQUESTS,
+            pa.Table.from_pylist(rows, schemas.FEATURES),
+            turns,
+            SlateOptions(("recall_order",), (99,)),
+            COUNTER,
+        )
+        .column("text")[0]
+        .as_py()
+        for rows in (own, [*own, other])
+    ]
+    assert texts[0] == texts[1] != ""
+
+
+def test_no_requests_and_no_turns_give_the_schema():
+    empty = (schemas.REQUESTS.empty_table(), schemas.FEATURES.empty_table(), schemas.TURNS.empty_table())
+    table = slates(*empty, SlateOptions(("recall_order",), (9,)), COUNTER)
+    assert (table.schema, table.num_rows) == (schemas.SLATES, 0)
+
+
+TEXTS = st.sampled_from(
+    ["ok", "Fine.", "No\n", "\n\nuser: x", "<|endoftext|>", "🙂" * 5, "# 8 May 2023, 13:56", "why? ", "b " * 40, "/a/"]
+)
+
+
+def numbered(texts: list[str]) -> tuple[pa.Table, pa.Table]:
+    """Turns of these texts, three a session, and a pool of them all, the last first."""
+    places = [(1 + index // 3, index % 3) for index in range(len(texts))]
+    pool = [candidate(position, *place) for position, place in enumerate(reversed(places), 1)]
+    turns = [turn(*place, text) for place, text in zip(places, texts, strict=True)]
+    return pa.Table.from_pylist(turns, schemas.TURNS), pa.Table.from_pylist(pool, schemas.FEATURES)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(TEXTS, max_size=9), st.integers(0, 120), st.sampled_from(sorted(STYLES)))
+def test_no_slate_is_over_its_budget_whatever_the_texts(texts, budget, style):
+    turns, features = numbered(texts)
+    row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (budget,), style), COUNTER).to_pylist()[0]
+    assert row["n_tokens"] == COUNTER.count(row["text"]) <= budget
+    assert bool(row["items"]) == bool(row["text"])
+
+
+def test_a_turn_of_a_megabyte_is_skipped_and_the_walk_goes_on():
+    turns, features = numbered(["short", "word " * 200_000])
+    row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (60,)), COUNTER).to_pylist()[0]
+    assert row["text"].endswith("user: short")
+
+
+PROSE = st.lists(st.sampled_from(["Yes.", "no", "I went to Rome!", "Really?", "3 (three)", "ok\nthen"]), max_size=9)
+
+
+@settings(deadline=None, max_examples=60)
+@given(PROSE, st.integers(1, 120), st.sampled_from(sorted(STYLES)))
+def test_a_turn_is_skipped_only_if_the_whole_text_with_it_would_fill_the_budget(texts, budget, style):
+    turns, features = numbered(texts)
+    row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (budget,), style), COUNTER).to_pylist()[0]
+    shown = {(item["session_index"], item["turn_index"]) for item in row["items"]}
+    frame = pl.DataFrame(turns)
+    catalog = Catalog(frame, frame.select(schemas.TURN_KEY), STYLES[style], COUNTER)
+    taken: list[int] = []
+    for pair in pl.DataFrame(features).select("session_index", "turn_index").iter_rows():
+        place = catalog.place[pair]
+        if pair in shown:
+            taken.append(place)
+        else:
+            # Not `> budget`: the plan counts a break after the last line, which the text has not.
+            assert COUNTER.count(render(catalog.shown, sorted([*taken, place]), STYLES[style])) >= budget

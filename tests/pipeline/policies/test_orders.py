@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from pipeline import schemas
+from pipeline.policies.orders import ORDERS, lambdarank_order, oracle_order
+
+pytestmark = pytest.mark.flash
+
+POSITIONS = [1, 2, 3, 4]
+
+
+def features(**columns) -> pl.DataFrame:
+    empty = dict.fromkeys(schemas.FEATURE_NAMES, [None] * 4)
+    frame = pl.DataFrame({**empty, "pool_position": POSITIONS, **columns}, strict=False)
+    return frame.with_columns(history_id=pl.lit("h"), request_id=pl.lit("q"))
+
+
+class Fixed:
+    identity = "fixed"
+    feature_names = schemas.FEATURE_NAMES
+
+    def __init__(self, scores) -> None:
+        self.scores = np.array(scores, np.float64)
+
+    def score(self, features, names):
+        assert np.isnan(features[:, names.index("cross_encoder")]).all()
+        return self.scores
+
+
+def test_recall_order_is_the_order_of_the_pool_and_has_no_score():
+    ordered = ORDERS["recall_order"](features())
+    assert ordered.rows.tolist() == [0, 1, 2, 3]
+    assert np.isnan(ordered.scores).all()
+
+
+@pytest.mark.parametrize("channel", ["bm25", "dense"])
+def test_a_channel_orders_by_its_rank_and_a_turn_without_one_comes_last(channel):
+    ordered = ORDERS[f"{channel}_order"](features(**{f"{channel}_rank": [None, 7, 2, None]}))
+    assert ordered.rows.tolist() == [2, 1, 0, 3]
+
+
+def test_lambdarank_breaks_ties_of_rounded_scores_by_pool_position():
+    order = lambdarank_order(Fixed([0.5, 0.50000049, 0.7, 0.49999951]), schemas.FEATURE_NAMES)
+    ordered = order(features())
+    assert ordered.rows.tolist() == [2, 0, 1, 3]
+    assert ordered.scores.tolist() == [0.5, 0.5, 0.7, 0.5]
+
+
+def test_the_oracle_takes_gold_first_and_then_the_order_of_the_pool():
+    assert oracle_order(features(gold=[0.0, 1.0, 0.0, 1.0])).rows.tolist() == [1, 3, 0, 2]
+
+
+def test_requests_that_share_an_id_are_ordered_apart():
+    both = features(bm25_rank=[2, 1, 2, 1]).with_columns(
+        history_id=pl.Series(["h", "h", "i", "i"]), pool_position=pl.Series([1, 2, 1, 2])
+    )
+    assert ORDERS["bm25_order"](both).rows.tolist() == [1, 0, 3, 2]

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import polars as pl
+import pytest
+
+from pipeline.render.slate_text import Shown, in_time_order, render
+from pipeline.render.style import STYLES
+
+pytestmark = pytest.mark.flash
+
+
+def day(number: int) -> datetime:
+    return datetime(2023, 5, number, 9, 5, tzinfo=UTC)
+
+
+SHOWN = Shown([1, 1, 2], [0, 1, 0], [day(8), day(8), None], ["Ana: Hi\n\nuser: not a turn", "Bob: Yes.", "Ana: Later"])
+
+
+def sessions_in_order(times: dict[int, datetime | None]) -> list[int]:
+    frame = pl.DataFrame(
+        [{"session_index": index, "turn_index": 0, "session_time": time} for index, time in times.items()],
+        schema_overrides={"session_time": pl.Datetime("us", "UTC")},
+    )
+    return in_time_order(frame)["session_index"].to_list()
+
+
+def test_a_session_without_a_time_follows_the_last_earlier_one_that_has_one():
+    assert sessions_in_order({1: day(20), 2: None, 3: day(10), 4: None}) == [3, 4, 1, 2]
+
+
+def test_sessions_before_any_time_come_first():
+    assert sessions_in_order({1: None, 2: day(10), 3: day(9)}) == [1, 3, 2]
+
+
+def test_sessions_of_one_time_stand_in_order_of_arrival():
+    assert sessions_in_order({3: day(8), 1: day(8), 2: day(8)}) == [1, 2, 3]
+
+
+def test_dated_text_shows_turns_verbatim_and_nothing_trails():
+    assert render(SHOWN, [0, 1, 2], STYLES["dated"]) == (
+        "# 8 May 2023, 09:05\nAna: Hi\n\nuser: not a turn\nBob: Yes.\n# undated\nAna: Later"
+    )
+
+
+def test_longmemeval_text_is_what_its_reader_would_show():
+    blocks = [
+        "\n### Session {}:\nSession Date: {}\nSession Content:\n{}\n".format(*parts)
+        for parts in [(1, "2023/05/08 (Mon) 09:05", "\n\nBob: Yes."), (2, "unknown", "\n\nAna: Later")]
+    ]
+    assert render(SHOWN, [1, 2], STYLES["longmemeval"]) == "".join(blocks).strip("\n")
+
+
+def test_nothing_chosen_is_the_empty_text():
+    assert [render(SHOWN, [], style) for style in STYLES.values()] == ["", ""]
