@@ -53,7 +53,9 @@ def ingest(
     lake: LakeUrl,
     sources: Annotated[list[str] | None, typer.Argument(help="Files or URLs; each becomes a batch.")] = None,
     source_format: Annotated[str, typer.Option("--format", "-f", help="longmemeval, locomo or native.")] = "native",
-    items: Annotated[str | None, typer.Option(help="Which items of an array, by position: 0-2,5")] = None,
+    items: Annotated[
+        str | None, typer.Option(help="Which items of an array or lines, by position or id: 0-2,5,conv-26")
+    ] = None,
     void: Annotated[bool, typer.Option("--void", help="Drop an ingest that was begun and not finished.")] = False,
 ) -> None:
     """Store histories: the same source twice is a no-op."""
@@ -77,7 +79,9 @@ def ingest(
         if report.already:
             out.print(f"{source}: already ingested as batch {report.batch.name}")
             continue
-        shown = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(report.counts.items()))
+        shown = ", ".join(
+            f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(report.counts.items()) if count
+        )
         out.print(f"{source}: batch {report.batch.name}, {shown}", highlight=False)
         if report.lost:
             out.print(f"{report.lost} row(s) in quarantine: see quarantine/ingest in the lake", style="yellow")

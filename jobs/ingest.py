@@ -15,12 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cluster import tables
-from cluster.batches import Batch, Claim, claim, commit, committed
+from cluster.batches import Batch, Claim, claim, commit, committed, void
 from cluster.fingerprint import fingerprint
 from cluster.lake import Lake
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.ingest.arrival import Arrival
+from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import FORMATS
 from pipeline.ingest.settle import Settled, settle
 
@@ -45,7 +46,8 @@ class IngestReport:
     @property
     def lost_share(self) -> float:
         """Lost rows over rows that arrived."""
-        return self.lost / max(1, self.lost + self.counts.get("turns", 0) + self.counts.get("requests", 0))
+        arrived = ("turns", "requests", "repeated_turns", "repeated_requests")
+        return self.lost / max(1, self.lost + sum(self.counts.get(name, 0) for name in arrived))
 
 
 def ingest(lake: Lake, source: str, source_format: str, options: Mapping[str, Any]) -> IngestReport:
@@ -60,10 +62,15 @@ def ingest(lake: Lake, source: str, source_format: str, options: Mapping[str, An
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="slatemill-ingest-") as folder:
         spool = Spool(Path(folder), lake)
-        with fsspec.open(source, "rb") as stream:
-            for arrival in FORMATS[source_format](stream, options):
-                spool.add(arrival)
-                counts.update(arrival.counts)
+        try:
+            with fsspec.open(source, "rb") as stream:
+                for arrival in FORMATS[source_format](stream, options):
+                    spool.add(arrival)
+                    counts.update(arrival.counts)
+        except IngestError:
+            # Nothing of it was written, and no other source shall wait for what can never be finished.
+            void(lake)
+            raise
         lost = 0
         for bucket in spool.buckets:
             settled = _settle_bucket(lake, ticket, bucket, spool.arrival(bucket))

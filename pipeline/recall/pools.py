@@ -21,7 +21,7 @@ __all__ = ["PoolOptions", "pools"]
 DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
 
 
-def pools(  # noqa: PLR0917 (one table each, in the order of the stages)
+def pools(
     requests: pa.Table,
     turns: pa.Table,
     terms: pa.Table,

@@ -1,1 +1,1 @@
-"""Generated histories: LongMemEval-shaped, with planted evidence and near misses. The same seed gives the same bytes."""
+"""Generated histories: LongMemEval-shaped, with planted evidence and near misses. Same seed, same bytes."""

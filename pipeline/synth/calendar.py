@@ -13,9 +13,7 @@ _GAP_DAYS = ((0, 2), (1, 4), (2, 4), (3, 4), (5, 3), (8, 2), (13, 1))
 
 def stamp(time: datetime) -> str:
     """`2023/05/20 (Sat) 02:21`."""
-    return (
-        f"{time.year:04}/{time.month:02}/{time.day:02} ({_WEEKDAYS[time.weekday()]}) {time.hour:02}:{time.minute:02}"
-    )
+    return f"{time.year:04}/{time.month:02}/{time.day:02} ({_WEEKDAYS[time.weekday()]}) {time.hour:02}:{time.minute:02}"
 
 
 def session_times(dice: Dice, sessions: int) -> list[datetime]:

@@ -66,7 +66,9 @@ def other_families(dice: Dice, families: Sequence[Family], n: int) -> list[Famil
     return dice.sample([family for family in FAMILIES if family not in families], n)
 
 
-def happened(dice: Dice, event: Event, attribute: str | None, role: str | None = None, today: bool = False) -> Statement:
+def happened(
+    dice: Dice, event: Event, attribute: str | None, role: str | None = None, today: bool = False
+) -> Statement:
     """The user's event with its attribute, if one is given; `today` says that it happened on the session's day."""
     role = role or either_role(dice)
     name = event.other_name if dice.chance(OTHER_NAME) else event.thing

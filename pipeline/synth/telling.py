@@ -12,7 +12,7 @@ from pipeline.synth.grammar import say
 
 USER, ASSISTANT = "user", "assistant"
 USER_SHARE = 0.5
-"""Of the facts that either may tell: about the share of user turns among a pool's candidates, so that role says nothing."""
+"""Of the facts that either may tell: about the share of user turns among a pool's candidates: role says nothing."""
 
 _SECOND_PERSON = {"i": "you", "my": "your", "me": "you", "we": "you", "our": "your", "us": "you", "am": "are"}
 _FIRST_PERSON_WORD = re.compile(rf"\b({'|'.join(_SECOND_PERSON)})\b", re.IGNORECASE)

@@ -17,6 +17,7 @@ from jobs.ingest import ingest
 from jobs.overrides import override
 from jobs.run import Resources, run
 from models.tokens import token_counter
+from pipeline.ingest.errors import IngestError
 from pipeline.synth.histories import history
 
 pytestmark = pytest.mark.cluster
@@ -114,6 +115,17 @@ def test_evaluation_reads_one_run_and_refuses_it_once_its_files_have_changed(tmp
     with pytest.raises(SnapshotStale):
         evaluate(lake, "lexical", run_id, draws=200, seed=0)
     assert snapshot.latest(lake, "lexical").run_id != run_id
+
+
+def test_a_source_of_another_format_leaves_no_claim_behind(tmp_path):
+    lake = stored(tmp_path, ITEMS[:1])
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('{"neither": "format"}')
+    with pytest.raises(IngestError):
+        ingest(lake, str(wrong), "longmemeval", {})
+    again = tmp_path / "again.json"
+    again.write_text(json.dumps(ITEMS[1:2]))
+    assert not ingest(lake, str(again), "longmemeval", {}).already
 
 
 def test_ingesting_the_same_file_twice_is_a_no_op(tmp_path):

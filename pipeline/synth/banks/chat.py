@@ -91,9 +91,9 @@ ASSISTANT_CLOSERS = (
 
 CODE = (
     "```python\ndef total(items):\n    # items: list of (name, amount)\n    return sum(amount for _, amount in items)\n```",
-    "```bash\nfor f in *.txt; do\n  wc -w \"$f\"\ndone | sort -n\n```",
+    '```bash\nfor f in *.txt; do\n  wc -w "$f"\ndone | sort -n\n```',
     "```\n| day | plan        | minutes |\n|-----|-------------|---------|\n| Mon | {deed} | {n}0 |\n| Thu | {deed2} | {n}5 |\n```",
-    "```json\n{\"topic\": \"{topic}\", \"step\": \"{deed}\", \"times\": {n}}\n```",
+    '```json\n{"topic": "{topic}", "step": "{deed}", "times": {n}}\n```',
 )
 
 OTHER_SCRIPTS = (

@@ -27,7 +27,8 @@ class State:
 
 STATES = (
     State(
-        "weekly distance", ("running", "sleep", "strength training"),
+        "weekly distance",
+        ("running", "sleep", "strength training"),
         words("12 kilometres; 18 kilometres; 25 kilometres; 31 kilometres; 40 kilometres; 52 kilometres"),
         "(my legs carry me|I jog) about {value} (a week|every week)",
         "(I have moved up|my jogging has moved up) to {value} (a week|per week)",
@@ -36,7 +37,8 @@ STATES = (
         "(How far do I run per week?|What is my weekly running distance?)",
     ),
     State(
-        "wake-up time", ("sleep", "nutrition", "parenting"),
+        "wake-up time",
+        ("sleep", "nutrition", "parenting"),
         words("5:15; 5:50; 6:10; 6:45; 7:05; 7:30; 8:20"),
         "(my alarm goes off at|I get out of bed at) {value} (on workdays|)",
         "(the alarm is set to|I have shifted to getting up at) {value} (since the change|now)",
@@ -45,7 +47,8 @@ STATES = (
         "(What time do I wake up?|At what time do I rise in the morning?)",
     ),
     State(
-        "rent", ("personal finance", "home renovation", "interior design"),
+        "rent",
+        ("personal finance", "home renovation", "interior design"),
         words("840 dollars; 910 dollars; 1,050 dollars; 1,180 dollars; 1,240 dollars; 1,390 dollars; 1,475 dollars"),
         "(the landlord gets|we hand over) {value} (a month|each month) for the flat",
         "the landlord (changed it|sent a letter) and the flat is {value} (a month|) from here on",
@@ -54,7 +57,8 @@ STATES = (
         "(How much rent do I pay?|What is my monthly rent?)",
     ),
     State(
-        "commute", ("cycling", "car maintenance", "language learning", "job search"),
+        "commute",
+        ("cycling", "car maintenance", "language learning", "job search"),
         words("by tram; by folding bike; on the ferry; by motor scooter; on foot; in a carpool; by electric bus"),
         "I get to the office {value} (these days|)",
         "(I gave up my old way in and|after some grumbling I) go to the office {value}",
@@ -63,7 +67,8 @@ STATES = (
         "(How do I commute?|What is my means of transport to work?)",
     ),
     State(
-        "savings goal", ("personal finance", "travel", "event planning"),
+        "savings goal",
+        ("personal finance", "travel", "event planning"),
         words("4,000 dollars; 5,500 dollars; 7,200 dollars; 9,000 dollars; 12,500 dollars; 15,000 dollars"),
         "(we want to put aside|I am trying to put by) {value} (by the end of the year|this year)",
         "(we talked and want to|I changed my mind and will) put aside {value} (instead|)",
@@ -72,7 +77,8 @@ STATES = (
         "(What is my savings target?|How much do I aim to save?)",
     ),
     State(
-        "plant count", ("houseplants", "gardening", "interior design"),
+        "plant count",
+        ("houseplants", "gardening", "interior design"),
         words("seven; nine; eleven; fourteen; seventeen; twenty-two; twenty-six"),
         "there are {value} green things in pots in my flat",
         "(with the newcomers it makes|the windowsill now holds) {value} green things in pots",
@@ -81,7 +87,8 @@ STATES = (
         "(How many houseplants do I own?|What is the number of my indoor plants?)",
     ),
     State(
-        "practice", ("guitar", "language learning", "painting"),
+        "practice",
+        ("guitar", "language learning", "painting"),
         words("10 minutes; 15 minutes; 25 minutes; 35 minutes; 50 minutes; 70 minutes"),
         "I sit down with the instrument for {value} (every evening|a day)",
         "(I stretched it|it has become) {value} with the instrument (every evening|a day)",
@@ -90,7 +97,8 @@ STATES = (
         "(How long do I practise music per day?|What is my daily practice time?)",
     ),
     State(
-        "squat", ("strength training", "running", "nutrition"),
+        "squat",
+        ("strength training", "running", "nutrition"),
         words("45 kilos; 60 kilos; 72 kilos; 85 kilos; 97 kilos; 110 kilos"),
         "(my best on the bar across the shoulders is|I went down and up with) {value}",
         "(the bar across my shoulders held|I went down and up with) {value} (today|), a new best",
@@ -99,7 +107,8 @@ STATES = (
         "(What is my squat record?|How much can I squat?)",
     ),
     State(
-        "diet", ("nutrition", "cooking", "baking"),
+        "diet",
+        ("nutrition", "cooking", "baking"),
         words("""vegetarian; pescatarian; gluten-free; vegan; low-carb; dairy-free; Mediterranean"""),
         "(at home we eat|the way I eat is) {value}",
         "(after talking to the doctor|following a long chat at home) the meals (are|went) {value}",
@@ -108,7 +117,8 @@ STATES = (
         "(What diet do I follow?|Which kind of diet am I on?)",
     ),
     State(
-        "team", ("programming", "job search", "event planning"),
+        "team",
+        ("programming", "job search", "event planning"),
         words("4 people; 6 people; 8 people; 11 people; 15 people; 19 people"),
         "(I look after|there are) {value} (in my group|reporting to me) at the company",
         "after the (reshuffle|reorganisation) {value} report to me",
@@ -117,7 +127,8 @@ STATES = (
         "(How large is the team that I manage?|What is the size of my team?)",
     ),
     State(
-        "language level", ("language learning", "travel", "reading"),
+        "language level",
+        ("language learning", "travel", "reading"),
         words("A1 in Italian; A2 in Italian; B1 in Italian; B2 in Italian; C1 in Italian; C2 in Italian"),
         "(the school put me at|a test said) {value}",
         "(the school moved me to|I passed the exam for) {value}",
@@ -126,7 +137,8 @@ STATES = (
         "(What is my level of Italian?|How good is my Italian at present?)",
     ),
     State(
-        "screen limit", ("parenting", "sleep", "board games"),
+        "screen limit",
+        ("parenting", "sleep", "board games"),
         words("20 minutes; 30 minutes; 45 minutes; 60 minutes; 75 minutes; 90 minutes"),
         "the children may have the tablet for {value} (a day|after school)",
         "(we agreed on|it has become) {value} with the tablet for the children (after some tears|)",
@@ -135,7 +147,8 @@ STATES = (
         "(What is the daily screen time limit of my kids?|How much screen time do my kids get?)",
     ),
     State(
-        "coffee habit", ("coffee", "sleep", "nutrition"),
+        "coffee habit",
+        ("coffee", "sleep", "nutrition"),
         words("one cup; two cups; three cups; four cups; five cups; six cups"),
         "(on a normal day I have|I am at) {value} of the black stuff (a day|)",
         "(I went|my doctor made me go) to {value} of the black stuff (a day|)",
@@ -144,7 +157,8 @@ STATES = (
         "(How much coffee do I drink daily?|What is my daily amount of coffee?)",
     ),
     State(
-        "helper role", ("volunteering", "gardening", "pets"),
+        "helper role",
+        ("volunteering", "gardening", "pets"),
         words("""at the food bank; at the animal shelter; with the river clean-up; in the repair cafe; at the youth club; in the
         charity shop"""),
         "(on Saturdays I lend a hand|my free mornings go to lending a hand) {value}",

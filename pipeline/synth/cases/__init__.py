@@ -19,7 +19,7 @@ _KINDS = {
     4: ((aggregate, 1),),
     5: ((aggregate, 1),),
 }
-"""Shares of kappa about as in LongMemEval (470 questions: 36, 49, 8, 4 and 3 percent), a little more at the hard end."""
+"""Shares of kappa about as in LongMemEval (470 questions: 36, 49, 8, 4 and 3 percent), more at the hard end."""
 
 
 def draw_case(dice: Dice, sessions: int, near: int) -> Case:

@@ -10,7 +10,9 @@ from pipeline.synth.event import Event, draw_events, happened
 from pipeline.synth.grammar import phrase, say
 
 _FIRST = "(Which did I do first|What came earlier|Which happened before the other), {one} or {two}?"
-_BETWEEN = "How many days (passed|were there|lay) between (the day I|when I) {did_one} and (the day I|when I) {did_two}?"
+_BETWEEN = (
+    "How many days (passed|were there|lay) between (the day I|when I) {did_one} and (the day I|when I) {did_two}?"
+)
 _ORDER = "(In which order did I do these things|What is the order of these, from earliest to latest): {listed}?"
 
 

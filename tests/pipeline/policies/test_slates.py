@@ -130,10 +130,10 @@ def test_a_label_given_twice_shows_its_turn_once():
 
 
 def test_another_request_of_the_batch_changes_no_slate():
-    # The pool of q2 alone holds session 1, whose time says where the undated session 3 stands.
+    # The pool of q2 alone holds session 2, whose time says where the undated session 3 stands: before session 1.
     turns = pa.concat_tables([TURNS, pa.Table.from_pylist([turn(3, 0, "Undated")], schemas.TURNS)])
-    own = [candidate(1, 2, 0), candidate(2, 3, 0)]
-    other = {**candidate(1, 1, 0), "request_id": "q2"}
+    own = [candidate(1, 1, 0), candidate(2, 3, 0)]
+    other = {**candidate(1, 2, 0), "request_id": "q2"}
     texts = [
         slates(
             REQUESTS,
@@ -146,7 +146,7 @@ def test_another_request_of_the_batch_changes_no_slate():
         .as_py()
         for rows in (own, [*own, other])
     ]
-    assert texts[0] == texts[1] != ""
+    assert texts == ["# undated\nuser: Undated\n# 9 May 2023, 08:00\nuser: I bought a kite."] * 2
 
 
 def test_no_requests_and_no_turns_give_the_schema():

@@ -29,6 +29,9 @@ def evidence(item):
     return {place: count for place, count in enumerate(counts) if count}
 
 
+GOLDEN = "eb98497bbf4817420e9040841950512cb0399cdb3706892e63f66a602d84fa82"
+
+
 def read(stamp):
     return datetime.strptime(stamp[:10] + stamp[-5:], "%Y/%m/%d%H:%M")
 
@@ -59,7 +62,9 @@ def test_a_stream_is_lazy():
 def test_every_history_has_the_shape_of_longmemeval(seed, index, sessions):
     item = history(seed, index, sessions)
     assert set(item) == FIELDS
-    assert len(item["haystack_sessions"]) == len(item["haystack_dates"]) == len(item["haystack_session_ids"]) == sessions
+    assert (
+        len(item["haystack_sessions"]) == len(item["haystack_dates"]) == len(item["haystack_session_ids"]) == sessions
+    )
     assert item["haystack_dates"] == sorted(item["haystack_dates"])
     for session in item["haystack_sessions"]:
         assert len(session) >= 3
