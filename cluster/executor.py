@@ -226,9 +226,10 @@ class _Run:
 
     def _settle(self, key: Shard, changed: Sequence[Shard]) -> None:
         del self._attempts[key]
-        for settled in (key, *changed):
-            self._count(settled)
-        for index in sorted({settled.stage for settled in (key, *changed)}):
+        for other in (key, *changed):
+            self._count(other)
+        settled = [key, *(other for other in changed if self._plan.standings[other].state not in RUNNABLE)]
+        for index in sorted({other.stage for other in settled}):
             self._progress.update(self.stages[index])
 
     def _count(self, key: Shard) -> None:

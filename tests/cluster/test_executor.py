@@ -16,7 +16,7 @@ import pytest
 import toy_stages
 from toy_stages import Behaviour, Recorder, Shift, arrive, contents, quarantined, run, stages
 
-from cluster import rayenv
+from cluster import executor, rayenv
 from cluster.batches import committed
 from cluster.report import RunReport
 
@@ -42,6 +42,13 @@ def no_ray(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         pytest.fail("a run with nothing to do asked for Ray")
 
     return lambda: monkeypatch.setattr(rayenv, "session", refuse)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No retries of Ray's own, because each costs a new worker."""
+    monkeypatch.setattr(executor, "RUN_RETRIES", 0)
+    monkeypatch.setattr(executor, "PROBE_RETRIES", 0)
 
 
 def test_first_run_does_all_and_second_does_none_without_ray(local_ray, toy_lake, no_ray):
@@ -170,7 +177,7 @@ def test_units_that_kill_their_worker_are_found_and_quarantined(local_ray, toy_l
     assert again.files.filter(again.files["quarantined"].to_numpy() > 0).num_rows == 2
 
 
-def test_crashed_and_refused_rows_share_a_file_and_refused_ones_leave_with_their_reason(local_ray, toy_lake):
+def test_crashed_and_refused_rows_share_a_file_and_refused_ones_leave_with_their_reason(local_ray, impatient, toy_lake):
     run(toy_lake, stages(double=Behaviour(exit_on=(1,), refuse=(2, 201))))
     assert sorted((row["n"], row["origin"]) for row in quarantined(toy_lake)) == [
         (1, "crash"),
@@ -189,7 +196,7 @@ def test_quarantine_over_the_limit_is_exit_code_3_as_long_as_it_is_there(local_r
     assert (report.exit_code, report.over_quarantine, report.used_ray) == (3, ["double"], False)
 
 
-def test_many_deadly_units_are_a_fault_of_the_stage(local_ray, tmp_path):
+def test_many_deadly_units_are_a_fault_of_the_stage(local_ray, impatient, tmp_path):
     opened = toy_stages.lake(tmp_path / "one", [(0,)])
     report = run(opened, toy_stages.only("double", stages(double=Behaviour(exit_on=tuple(range(6))))))
     [failure] = report.failures
@@ -197,7 +204,7 @@ def test_many_deadly_units_are_a_fault_of_the_stage(local_ray, tmp_path):
     assert not quarantined(opened)
 
 
-def test_a_shard_that_dies_only_as_a_whole_fails_after_some_tries(local_ray, tmp_path):
+def test_a_shard_that_dies_only_as_a_whole_fails_after_some_tries(local_ray, impatient, tmp_path):
     opened = toy_stages.lake(tmp_path / "one", [(0,)])
     report = run(opened, toy_stages.only("double", stages(double=Behaviour(exit_when_more_than=3))))
     [failure] = report.failures

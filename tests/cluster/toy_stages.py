@@ -227,3 +227,9 @@ def quarantined(opened: Lake) -> list[dict[str, Any]]:
     """Every quarantined row."""
     paths = sorted(info.path for info in opened.storage.list("quarantine", ".parquet"))
     return tables.read(opened.storage, paths, QUARANTINE).to_pylist()
+
+
+def costly_after(stage: Stage, before: Stage) -> Stage:
+    """`stage` made costly, reading also the output of `before`."""
+    inputs = {**stage.inputs, "before": Input(before.table, before.choice, before.schema)}
+    return replace(stage, inputs=inputs, costly=True)

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+import toy_stages
+from toy_stages import Behaviour, Shift, stages
+
+from cluster import shard
+from cluster.batches import committed
+from cluster.cache import MarkCache
+from cluster.errors import LakeError
+from cluster.plan import RUNNABLE, Plan, State
+
+pytestmark = pytest.mark.flash
+
+
+def planned(opened, path, **options) -> Plan:
+    return Plan(opened, path, committed(opened), **options)
+
+
+def states(plan: Plan) -> list[dict[State, int]]:
+    found = [Counter() for _ in plan.graph.stages]
+    for key, standing in plan.standings.items():
+        found[key.stage][standing.state] += 1
+    return [dict(counter) for counter in found]
+
+
+def work_off(plan: Plan) -> list[shard.ShardReport]:
+    """Runs a plan in this process, in its order."""
+    reports = []
+    while (key := next(plan.shards(*RUNNABLE), None)) is not None:
+        stage = plan.stage(key)
+        load = stage.model.load if stage.model is not None else lambda: None
+        reports.append(shard.run(stage, plan.lake.storage, plan.work(key), load))
+        plan.finish(key, reports[-1])
+    return reports
+
+
+def test_a_new_lake_waits_for_what_it_lacks_and_a_finished_one_is_done(toy_lake):
+    plan = planned(toy_lake, stages())
+    assert states(plan) == [{State.MISSING: 5}, {State.MISSING: 5}, {State.WAITING: 5}, {State.WAITING: 5}]
+    assert len(work_off(plan)) == 20
+    assert states(plan) == [{State.DONE: 5}] * 4
+    assert states(planned(toy_lake, stages(), cache=MarkCache())) == [{State.DONE: 5}] * 4
+
+
+def test_what_cannot_be_decided_yet_is_decided_with_its_inputs(toy_lake):
+    work_off(planned(toy_lake, stages()))
+    plan = planned(toy_lake, stages(version=2))
+    assert states(plan) == [{State.STALE: 5}, {State.DONE: 5}, {State.WAITING: 5}, {State.WAITING: 5}]
+    # The new version gives the same rows, so that what lies below turns out done.
+    assert len(work_off(plan)) == 5
+    assert states(plan) == [{State.DONE: 5}] * 4
+
+
+def test_costly_shards_that_exist_elsewhere_or_are_stale_need_backfill_and_block(toy_lake):
+    work_off(planned(toy_lake, stages()))
+    for changed in (stages(model="two"), stages(shift=Shift(7))):
+        blocked = [{State.DONE: 5}, {State.NEEDS_BACKFILL: 5}, {State.BLOCKED: 5}, {State.BLOCKED: 5}]
+        assert states(planned(toy_lake, changed)) == blocked
+        asked = planned(toy_lake, changed, backfill=["vectors"])
+        assert set(states(asked)[1]) <= set(RUNNABLE)
+
+
+def test_a_stage_downstream_needs_backfill_once_its_inputs_are_there(toy_lake):
+    """The costly stage waits for another; what is found then blocks what lies below, and is counted once."""
+    double = stages()[0]
+    costly = toy_stages.renamed(double, "costly", "b", Behaviour())
+    path = [double, toy_stages.costly_after(costly, double)]
+    work_off(planned(toy_lake, path))
+    changed = [stages(factor=5)[0], path[1]]
+    plan = planned(toy_lake, changed)
+    assert states(plan)[1] == {State.WAITING: 5}
+    work_off(plan)
+    assert states(plan) == [{State.DONE: 5}, {State.NEEDS_BACKFILL: 5}]
+
+
+def test_failure_blocks_all_that_reads_it_directly_or_not(toy_lake):
+    plan = planned(toy_lake, stages())
+    first = next(plan.shards(State.MISSING))
+    blocked = plan.fail(first)
+    assert {(key.stage, key.seq, key.bucket) for key in blocked} == {(2, 1, 0), (2, 2, 0), (3, 1, 0), (3, 2, 0)}
+    work_off(plan)
+    assert states(plan)[2:] == [{State.DONE: 3, State.BLOCKED: 2}] * 2
+
+
+def test_stamps_follow_what_affects_the_output_and_nothing_else(toy_lake):
+    def stamp(**options) -> str:
+        plan = planned(toy_lake, stages(**options))
+        return plan.stamp(next(plan.shards(State.MISSING)))
+
+    assert stamp() == stamp(plus=3) == stamp(double=Behaviour(sleep_s=3))
+    assert len({stamp(), stamp(factor=3), stamp(version=2)}) == 3
+
+
+def test_a_committed_batch_without_its_file_is_an_error_that_names_it(toy_lake):
+    lost = toy_lake.path("events", 2, committed(toy_lake)[1].name)
+    toy_lake.storage.delete(lost)
+    with pytest.raises(LakeError, match=f"{lost} is missing"):
+        planned(toy_lake, stages())
+
+
+def test_backfill_of_an_unknown_stage_names_those_that_can_be(toy_lake):
+    with pytest.raises(ValueError, match=r"no stage vector .*: vectors$"):
+        planned(toy_lake, stages(), backfill=["vector"])
