@@ -194,8 +194,8 @@ def synth(
 @app.command()
 def demo(
     folder: Annotated[Path, typer.Option(help="Where the demo's lake is made.")] = Path(".demo"),
-    histories: Annotated[int, typer.Option(min=4)] = 60,
-    sessions: Annotated[int, typer.Option(min=2)] = 14,
+    histories: Annotated[int, typer.Option(min=4)] = 40,
+    sessions: Annotated[int, typer.Option(min=2)] = 12,
     workers: Workers = None,
 ) -> None:
     """Run everything on generated histories: a slate and the completeness table."""
