@@ -211,6 +211,7 @@ def main() -> None:
     from jobs.run import RunFailed
     from jobs.train import NothingToLearn
     from models.ranker import RankerError
+    from models.registry import RankerNotFound
     from models.resolve import ModelNotFound
     from pipeline.ingest.errors import IngestError
 
@@ -224,6 +225,7 @@ def main() -> None:
         ConfigError,
         NothingToLearn,
         RankerError,
+        RankerNotFound,
         ModelNotFound,
         IngestError,
         FileNotFoundError,

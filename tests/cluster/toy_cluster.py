@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import ray
 import toy_stages
@@ -15,11 +16,16 @@ from ray.cluster_utils import Cluster
 from cluster.lake import Lake
 
 
-def lose(cluster: Cluster, node: object, folder: Path) -> None:
-    """Takes a node away once some shards have begun."""
-    while len(list(folder.glob("*.begun"))) < 8:
-        time.sleep(0.05)
+def lose(cluster: Cluster, node: Any, folder: Path) -> None:
+    """Takes a node away while a shard is being computed on it, not at the very start."""
+    while len(list(folder.glob("*.ended"))) < 6 or not under_way(node, folder):
+        time.sleep(0.02)
     cluster.remove_node(node, allow_graceful=False)
+
+
+def under_way(node: Any, folder: Path) -> int:
+    """Number of shards that a node has begun and not ended."""
+    return sum(not mark.with_suffix(".ended").exists() for mark in folder.glob(f"*-{node.node_id}-*.begun"))
 
 
 if __name__ == "__main__":
@@ -37,7 +43,7 @@ if __name__ == "__main__":
     told = {
         "exit_code": report.exit_code,
         "done": [stage.done for stage in report.stages],
-        "nodes_at_work": 2,
+        "lost_in_mid_shard": under_way(lost, folder) > 0,
         "failures": [failure.reason for failure in report.failures],
     }
     print(json.dumps(told))

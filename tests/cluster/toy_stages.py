@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import ray
 
 from cluster import tables
 from cluster.batches import Batch, claim, commit, committed
@@ -62,7 +63,7 @@ class Behaviour:
                 time.sleep(600)
         if not self.sleep_s:
             return
-        mark = Path(self.once) / f"{time.time_ns()}-{os.getpid()}"
+        mark = Path(self.once) / f"{time.time_ns()}-{ray.get_runtime_context().get_node_id()}-{os.getpid()}"
         mark.with_suffix(".begun").touch()
         time.sleep(self.sleep_s)
         mark.with_suffix(".ended").touch()
