@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
 import sys
 import threading
 import time
@@ -17,15 +20,20 @@ from cluster.lake import Lake
 
 
 def lose(cluster: Cluster, node: Any, folder: Path) -> None:
-    """Takes a node away while a shard is being computed on it, not at the very start."""
-    while len(list(folder.glob("*.ended"))) < 6 or not under_way(node, folder):
+    """Takes a node away, as a machine that fails: while it has just begun a shard, with all its processes."""
+    while len(list(folder.glob("*.ended"))) < 6 or not begun_on(node, folder, within_s=0.5):
         time.sleep(0.02)
     cluster.remove_node(node, allow_graceful=False)
+    for mark in begun_on(node, folder):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(mark.stem.rsplit("-", 1)[1]), signal.SIGKILL)
 
 
-def under_way(node: Any, folder: Path) -> int:
-    """Number of shards that a node has begun and not ended."""
-    return sum(not mark.with_suffix(".ended").exists() for mark in folder.glob(f"*-{node.node_id}-*.begun"))
+def begun_on(node: Any, folder: Path, within_s: float = 3600) -> list[Path]:
+    """Marks of the shards that a node has begun and not ended."""
+    marks = folder.glob(f"*-{node.node_id}-*.begun")
+    since = time.time() - within_s
+    return [mark for mark in marks if mark.stat().st_mtime > since and not mark.with_suffix(".ended").exists()]
 
 
 if __name__ == "__main__":
@@ -36,14 +44,14 @@ if __name__ == "__main__":
     cluster.wait_for_nodes()
     loser = threading.Thread(target=lose, args=(cluster, lost, folder))
     loser.start()
-    slow = toy_stages.Behaviour(sleep_s=0.4, once=str(folder))
+    slow = toy_stages.Behaviour(sleep_s=2.0, once=str(folder))
     path = toy_stages.stages(double=slow, vectors=slow)
     report = toy_stages.run(Lake.open(url), path, address=cluster.address, deadline_s=60)
     loser.join()
     told = {
         "exit_code": report.exit_code,
         "done": [stage.done for stage in report.stages],
-        "lost_in_mid_shard": under_way(lost, folder) > 0,
+        "lost_in_mid_shard": bool(begun_on(lost, folder)),
         "failures": [failure.reason for failure in report.failures],
     }
     print(json.dumps(told))
