@@ -1,4 +1,8 @@
-"""Ordered arrivals: who may write batch n, and what has arrived."""
+"""Ordered arrivals: who may write batch n, and what has arrived.
+
+`<seq>.claim` says whose a seq is. `<batch>.json` is created exclusively, by commit or by void: the first decides for
+good, so that a writer which outlives its void cannot commit.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
 
-from cluster.errors import BatchInProgress
+from cluster.errors import BatchInProgress, BatchVoided, LakeError
 from cluster.lake import Lake
 
 _FOLDER = "batches"
-_COMMITTED = re.compile(r"(\d{6,})-[0-9a-f]{12}\.json")
+_DECIDED = re.compile(r"(\d{6,})-[0-9a-f]{12}\.json")
 _CLAIMED = re.compile(r"(\d{6,})\.claim")
 
 
@@ -50,12 +56,7 @@ class Claim:
 
 def committed(lake: Lake) -> list[Batch]:
     """The committed batches, in order."""
-    batches = []
-    for info in lake.storage.list(_FOLDER, ".json"):
-        if _COMMITTED.fullmatch(info.path.rsplit("/", 1)[-1]):
-            value = json.loads(lake.storage.read_bytes(info.path))
-            batches.append(Batch(value["seq"], value["digest"], tuple(value["buckets"]), value["counts"]))
-    return sorted(batches, key=lambda batch: batch.seq)
+    return [batch for batch in _decided(lake).values() if batch is not None]
 
 
 def claim(lake: Lake, digest: str) -> Claim:
@@ -64,49 +65,66 @@ def claim(lake: Lake, digest: str) -> Claim:
     Raises BatchInProgress when another arrival is claimed and not committed.
     """
     while True:
-        batches = committed(lake)
-        for batch in batches:
-            if batch.digest == digest:
+        decided = _decided(lake)
+        for batch in decided.values():
+            if batch is not None and batch.digest == digest:
                 return Claim(batch.seq, digest, already=batch)
-        done = {batch.seq for batch in batches}
         claims = _claims(lake)
         for seq, holder in claims.items():
-            if seq in done or holder is None:
+            if seq in decided:
                 continue
             if holder == digest:
                 return Claim(seq, digest)
             raise BatchInProgress(
-                f"batch {seq} (digest {holder[:12]}) is claimed and not committed: ingest that source again to "
-                f"finish it, or drop it with `slatemill ingest {lake.url} --void`"
+                f"batch {seq} (digest {holder[:12]}) is claimed and not committed: ingest that source again to finish "
+                f"it, or drop it with `slatemill ingest {lake.url} --void`"
             )
-        seq = max([*done, *claims], default=0) + 1
+        seq = max(claims, default=0) + 1
         if lake.storage.create(_claim_path(seq), json.dumps({"digest": digest}).encode()):
             return Claim(seq, digest)
 
 
 def commit(lake: Lake, held: Claim, buckets: Sequence[int], counts: Mapping[str, int]) -> Batch:
-    """Makes a claimed batch part of the lake. A twin that committed the same arrival first is no error."""
+    """Makes a claimed batch part of the lake. A twin that committed the same before is no error.
+
+    Raises BatchVoided when the batch was dropped meanwhile, LakeError when a twin committed something else.
+    """
     batch = Batch(held.seq, held.digest, tuple(sorted(buckets)), dict(counts))
     value = {"seq": batch.seq, "digest": batch.digest, "buckets": list(batch.buckets), "counts": dict(batch.counts)}
-    lake.storage.create(f"{_FOLDER}/{batch.name}.json", json.dumps(value, sort_keys=True).encode())
+    path = _decision_path(held.name)
+    if not lake.storage.create(path, json.dumps(value, sort_keys=True).encode()):
+        there = _batch(json.loads(lake.storage.read_bytes(path)))
+        if there is None:
+            raise BatchVoided(f"batch {held.name} was dropped by `ingest --void` meanwhile: ingest its source again")
+        if there != batch:
+            raise LakeError(
+                f"batch {held.name} was committed before with other buckets or counts; one source gives one outcome, "
+                "so two releases of slatemill are at work here: use one of them, on a new lake"
+            )
     return batch
 
 
 def void(lake: Lake) -> list[str]:
     """Drops what is claimed and not committed, with every file it wrote; returns the names of the dropped batches.
 
-    The claim stays, marked void, so that its number is never given to another batch.
+    The claim stays, so that its number is never given to another batch. What a writer left behind after an earlier
+    void is removed too.
     """
-    done = {batch.seq for batch in committed(lake)}
-    dropped = []
+    decided = _decided(lake)
+    gone, dropped = set(), []
     for seq, holder in _claims(lake).items():
-        if seq in done or holder is None:
-            continue
         name = _name(seq, holder)
-        for info in lake.storage.list("", f"/{name}.parquet"):
+        if seq in decided:
+            if decided[seq] is None:
+                gone.add(name)
+            continue
+        value = {"seq": seq, "digest": holder, "void": True}
+        if lake.storage.create(_decision_path(name), json.dumps(value, sort_keys=True).encode()):
+            dropped.append(name)
+    gone.update(dropped)
+    for info in lake.storage.list("", ".parquet") if gone else ():
+        if PurePosixPath(info.path).stem in gone:
             lake.storage.delete(info.path)
-        lake.storage.replace(_claim_path(seq), json.dumps({"digest": holder, "void": True}).encode())
-        dropped.append(name)
     return dropped
 
 
@@ -114,12 +132,31 @@ def _claim_path(seq: int) -> str:
     return f"{_FOLDER}/{seq:06d}.claim"
 
 
-def _claims(lake: Lake) -> dict[int, str | None]:
-    """Every claim's digest by seq; None for one that was voided."""
-    claims: dict[int, str | None] = {}
+def _decision_path(name: str) -> str:
+    return f"{_FOLDER}/{name}.json"
+
+
+def _claims(lake: Lake) -> dict[int, str]:
+    """Every claim's digest by seq."""
+    claims: dict[int, str] = {}
     for info in lake.storage.list(_FOLDER, ".claim"):
         match = _CLAIMED.fullmatch(info.path.rsplit("/", 1)[-1])
         if match:
-            value = json.loads(lake.storage.read_bytes(info.path))
-            claims[int(match[1])] = None if value.get("void") else value["digest"]
+            claims[int(match[1])] = json.loads(lake.storage.read_bytes(info.path))["digest"]
     return claims
+
+
+def _decided(lake: Lake) -> dict[int, Batch | None]:
+    """What was decided of each seq, in order: its batch, or None where it was voided."""
+    decided: dict[int, Batch | None] = {}
+    for info in lake.storage.list(_FOLDER, ".json"):
+        match = _DECIDED.fullmatch(info.path.rsplit("/", 1)[-1])
+        if match:
+            decided[int(match[1])] = _batch(json.loads(lake.storage.read_bytes(info.path)))
+    return dict(sorted(decided.items()))
+
+
+def _batch(value: Mapping[str, Any]) -> Batch | None:
+    if value.get("void"):
+        return None
+    return Batch(value["seq"], value["digest"], tuple(value["buckets"]), value["counts"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +19,26 @@ class MarkCache:
     """JSON values by (path, size, version), in SQLite. A broken or unwritable cache is no error: it forgets."""
 
     def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         try:
             where = folder or cache_folder()
             where.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(where / "files.sqlite", timeout=5, isolation_level=None)
+            self._connection = sqlite3.connect(
+                where / "files.sqlite", timeout=5, isolation_level=None, check_same_thread=False
+            )
             self._connection.execute("PRAGMA journal_mode=WAL")
+            # It may be lost in a power cut; syncing every entry would make a first look ten times slower.
+            self._connection.execute("PRAGMA synchronous=OFF")
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS files (path TEXT PRIMARY KEY, size INT, version TEXT, value TEXT)"
             )
         except (OSError, sqlite3.Error):
             self._connection = None
+
+    def __reduce__(self) -> tuple[type[MarkCache], tuple[Path | None]]:
+        return MarkCache, (self._folder,)
 
     def get(self, path: str, size: int, version: str) -> Any | None:
         """The value kept for a file as it is now, or None."""
@@ -36,10 +46,11 @@ class MarkCache:
             return None
         query = "SELECT value FROM files WHERE path = ? AND size = ? AND version = ?"
         try:
-            row = self._connection.execute(query, (path, size, version)).fetchone()
-        except sqlite3.Error:
+            with self._lock:
+                row = self._connection.execute(query, (path, size, version)).fetchone()
+            return None if row is None else json.loads(row[0])
+        except (sqlite3.Error, ValueError):
             return None
-        return None if row is None else json.loads(row[0])
 
     def put(self, path: str, size: int, version: str, value: Any) -> None:
         """Keeps a value for a file as it is now."""
@@ -47,6 +58,7 @@ class MarkCache:
             return
         row = (path, size, version, json.dumps(value))
         try:
-            self._connection.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", row)
+            with self._lock:
+                self._connection.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", row)
         except sqlite3.Error:
             return

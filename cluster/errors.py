@@ -19,6 +19,10 @@ class BatchInProgress(LakeError):
     """Another batch is claimed and not committed."""
 
 
+class BatchVoided(LakeError):
+    """The batch was dropped while it was being ingested."""
+
+
 class NoSnapshot(LakeError):
     """There is no finished run to read."""
 

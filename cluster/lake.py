@@ -22,10 +22,10 @@ class Lake:
     """An open lake. `buckets` and `tokenizer` were fixed when it was made. Picklable."""
 
     def __init__(self, url: str, buckets: int, tokenizer: str) -> None:
-        self.url = url
+        self.storage = Storage(url)
+        self.url = self.storage.url
         self.buckets = buckets
         self.tokenizer = tokenizer
-        self.storage = Storage(url)
 
     @classmethod
     def init(cls, url: str, buckets: int = 16, tokenizer: str = "o200k_base") -> Lake:
@@ -68,7 +68,14 @@ class Lake:
         )
 
     def path(self, table: str, bucket: int, batch: str, choice: tuple[str, str] | None = None) -> str:
-        """Where the file of one (table, choice, bucket, batch) lies."""
+        """Where the file of one (table, choice, bucket, batch) lies.
+
+        Raises LakeError for a bucket that the lake lacks and for a name that cannot be part of a path.
+        """
+        if not 0 <= bucket < self.buckets:
+            raise LakeError(f"{self.url} has buckets 0 to {self.buckets - 1}, not {bucket}")
+        for part in (table, batch):
+            _require_part(part)
         return "/".join([table, *_choice(choice), f"bucket=b{bucket:04d}", f"{batch}.parquet"])
 
     def quarantine_path(self, stage: str, bucket: int, batch: str, choice: tuple[str, str] | None = None) -> str:
@@ -86,6 +93,10 @@ def _choice(choice: tuple[str, str] | None) -> list[str]:
     if choice is None:
         return []
     for part in choice:
-        if not _PART.fullmatch(part):
-            raise LakeError(f"{part!r} cannot be part of a path: letters, digits, dot, dash and underscore only")
+        _require_part(part)
     return [f"{choice[0]}={choice[1]}"]
+
+
+def _require_part(part: str) -> None:
+    if not _PART.fullmatch(part) or not part.strip("."):
+        raise LakeError(f"{part!r} cannot be part of a path: letters, digits, dot, dash and underscore only")

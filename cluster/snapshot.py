@@ -6,7 +6,7 @@ import json
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -67,7 +67,7 @@ class Snapshot:
 
 def new_run_id(started: datetime) -> str:
     """A name that sorts by time and is not given twice."""
-    return f"{started:%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"
+    return f"{started.astimezone(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"
 
 
 def write(lake: Lake, taken: Snapshot) -> str:

@@ -25,10 +25,11 @@ class Storage:
     """The files below one root; paths are POSIX and relative to it. Picklable."""
 
     def __init__(self, url: str) -> None:
-        self.url = url
         self.fs, self.root = fsspec.core.url_to_fs(url)
         self.root = str(self.root).rstrip("/")
         self.local = "file" in self._protocols()
+        # Absolute: a worker that unpickles this may stand in another folder.
+        self.url = self.root if self.local else url
 
     def __reduce__(self) -> tuple[type[Storage], tuple[str]]:
         return Storage, (self.url,)
@@ -48,7 +49,8 @@ class Storage:
                 stat = os.stat(self.full(path))
             except FileNotFoundError:
                 return None
-            return FileInfo(path, stat.st_size, str(stat.st_mtime_ns))
+            # With the inode: two replacements within one tick of the clock may have the same size.
+            return FileInfo(path, stat.st_size, f"{stat.st_mtime_ns}-{stat.st_ino}")
         self.fs.invalidate_cache()
         try:
             return self._info(self.fs.info(self.full(path)))
@@ -56,7 +58,7 @@ class Storage:
             return None
 
     def list(self, prefix: str, suffix: str = "") -> list[FileInfo]:
-        """Every file below a folder, by path; a folder that is not there has none."""
+        """Every file below a folder whose path ends in `suffix`, by path; a folder that is not there has none."""
         if self.local:
             return sorted(self._walk(prefix, suffix))
         self.fs.invalidate_cache()
@@ -125,10 +127,7 @@ class Storage:
         for folder, _, names in os.walk(self.full(prefix)):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name), self.root)
-                if not path.endswith(suffix) or path.endswith(_TEMPORARY):
-                    continue
-                info = self.info(path)
-                if info is not None:
+                if path.endswith(suffix) and not path.endswith(_TEMPORARY) and (info := self.info(path)) is not None:
                     found.append(info)
         return found
 

@@ -42,10 +42,12 @@ class _HashingSink(io.BytesIO):
 
 
 def require_schema(table: pa.Table, schema: pa.Schema, what: str) -> None:
-    """Raises SchemaMismatch, with both sides, unless a table has exactly this schema (metadata aside)."""
-    if table.schema.equals(schema, check_metadata=False):
-        return
-    raise SchemaMismatch(_difference(table.schema, schema, what))
+    """Raises SchemaMismatch, with both sides, unless a table has exactly this schema (metadata aside), nulls too."""
+    if not table.schema.equals(schema, check_metadata=False):
+        raise SchemaMismatch(_difference(table.schema, schema, what))
+    for field, column in zip(schema, table.columns, strict=True):
+        if not field.nullable and column.null_count:
+            raise SchemaMismatch(f"{what} has {column.null_count} nulls in {field.name}, which allows none")
 
 
 def encode(table: pa.Table, schema: pa.Schema, stamp: str) -> tuple[bytes, Mark]:
@@ -61,9 +63,12 @@ def encode(table: pa.Table, schema: pa.Schema, stamp: str) -> tuple[bytes, Mark]
         for start in range(0, whole.num_rows, ROW_GROUP):
             writer.write_table(whole.slice(start, ROW_GROUP), row_group_size=ROW_GROUP)
         # Row groups reach the sink as they are written; what follows is the footer.
-        digest = sink.running.hexdigest()
+        body, digest = sink.tell(), sink.running.hexdigest()
         writer.add_key_value_metadata({_STAMP.decode(): stamp, _DIGEST.decode(): digest})
-    return sink.getvalue(), Mark(stamp, digest, table.num_rows)
+    data = sink.getvalue()
+    if body + int.from_bytes(data[-8:-4], "little") + 8 != len(data):
+        raise LakeError("pyarrow wrote rows after their digest was taken: install the pyarrow of constraints.txt")
+    return data, Mark(stamp, digest, table.num_rows)
 
 
 def publish(storage: Storage, path: str, table: pa.Table, schema: pa.Schema, stamp: str) -> Mark:
@@ -96,8 +101,9 @@ def read_mark(storage: Storage, path: str, cache: MarkCache | None = None) -> Ma
         values = footer.metadata or {}
         mark = Mark(values[_STAMP].decode(), values[_DIGEST].decode(), footer.num_rows)
     except (pa.ArrowInvalid, KeyError) as error:
-        advice = "move it out of the lake"
-        raise LakeError(f"{path} was not written by slatemill (no stamp in its footer): {advice}") from error
+        raise LakeError(
+            f"{path} was not written by slatemill (no stamp in its footer): move it out of the lake"
+        ) from error
     if cache is not None:
         cache.put(full, info.size, info.version, asdict(mark))
     return mark
@@ -112,7 +118,8 @@ def read(
 ) -> pa.Table:
     """The rows of several files, in the order of `paths`; with `history_ids`, of those histories only.
 
-    Raises SchemaMismatch when a file has another schema, FileNotFoundError when one is missing.
+    Raises SchemaMismatch when a file has another schema, LakeError when it is torn, FileNotFoundError when it
+    is missing.
     """
     wanted = None if history_ids is None else pa.array(history_ids, pa.large_string())
     kept = schema if columns is None else pa.schema([schema.field(name) for name in columns])
@@ -124,7 +131,10 @@ def _read_one(
     storage: Storage, path: str, schema: pa.Schema, wanted: pa.Array | None, columns: Sequence[str] | None
 ) -> pa.Table:
     with storage.open_input(path) as stream:
-        file = pq.ParquetFile(stream)
+        try:
+            file = pq.ParquetFile(stream)
+        except pa.ArrowInvalid as error:
+            raise LakeError(f"{path} is no whole Parquet file: delete it and run again") from error
         found = file.schema_arrow.remove_metadata()
         if not found.equals(schema, check_metadata=False):
             raise SchemaMismatch(_difference(found, schema, path))
@@ -139,7 +149,9 @@ def _read_one(
 
 def _groups_of(file: pq.ParquetFile, wanted: pa.Array) -> list[int]:
     """Row groups whose range of history_id holds any wanted one: rows are sorted by it."""
-    place = file.schema_arrow.get_field_index("history_id")
+    # Leaves are counted, not fields: a nested column has several.
+    leaves = [file.schema.column(index).path for index in range(len(file.schema))]
+    place = leaves.index("history_id")
     names = sorted(wanted.to_pylist())
     groups = []
     for index in range(file.num_row_groups):
