@@ -12,9 +12,9 @@ from pipeline.synth.dice import Dice
 from pipeline.synth.grammar import phrase, say
 from pipeline.synth.telling import USER, Statement, either_role, tell
 
-OTHER_NAME = 0.35
+OTHER_NAME = 0.22
 """How often a thing is told by another name than the one that the question uses."""
-POINTING = 0.08
+POINTING = 0.05
 """How often a fact only points at its thing, which the turn before names."""
 SECOND_CLAUSE = 0.5
 """How often a statement says one more attribute than the one that is asked."""

@@ -24,7 +24,7 @@ ASKED_EARLY = 0.04
 """Share of questions asked before the last sessions: what comes later must not reach their slate."""
 NEAR = 8
 """Near misses of a question; one more for every `SESSIONS_PER_NEAR` sessions."""
-SESSIONS_PER_NEAR = 4
+SESSIONS_PER_NEAR = 8
 BACKGROUND = 2
 """Facts of other families in a session, so that a fact told in passing is not by itself evidence."""
 

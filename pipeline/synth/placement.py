@@ -10,7 +10,7 @@ from pipeline.synth.banks.topics import BY_NAME, TOPICS
 from pipeline.synth.dice import Dice
 from pipeline.synth.telling import ASSISTANT, USER, Statement
 
-_TURNS = ((4, 1), (6, 2), (8, 4), (10, 5), (12, 4), (14, 2), (16, 1))
+_TURNS = ((6, 1), (8, 3), (10, 5), (12, 3), (14, 1))
 STARTS_WITH_ASSISTANT, ODD = 0.07, 0.07
 ON_TOPIC = 0.5
 """How often a session that holds statements is about a topic of one of them."""

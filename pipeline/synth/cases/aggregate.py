@@ -36,7 +36,7 @@ def aggregate(dice: Dice, kappa: int, near: int) -> Case:
 
 def _question(dice: Dice, family: Family, events: list[Event]) -> tuple[str, str]:
     total = with_unit(family, sum(event.amount for event in events))
-    kind = dice.weighted((("total", 3), ("named", 4), ("compare", 4 if len(events) == 2 else 0), ("count", 2)))
+    kind = dice.weighted((("total", 2), ("named", 4), ("compare", 4 if len(events) == 2 else 0), ("count", 1)))
     if kind == "compare":
         question = say(_COMPARE[unit_of(family)], dice, {"one": events[0].thing, "two": events[1].thing})
         return question, max(events, key=lambda event: event.amount).thing
