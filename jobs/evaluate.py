@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 
 from cluster import snapshot, tables
+from cluster.errors import LakeError
 from cluster.lake import Lake
+from cluster.report import FAILED_SHARDS, NEEDS_BACKFILL
 from models.registry import log_evaluation
 from pipeline import schemas
 from pipeline.evaluate.completeness import outcomes
@@ -24,15 +27,27 @@ _READ = {
     "oracle_slates": schemas.SLATES,
 }
 
+_UNFINISHED = (FAILED_SHARDS, NEEDS_BACKFILL)
+
+
+class RunUnfinished(LakeError):
+    """The run did not make every slate, so its shares would be over those requests that happened to be answered."""
+
 
 def evaluate(
     lake: Lake, profile_name: str, run_id: str | None, draws: int, seed: int
 ) -> tuple[Summary, dict[str, Any]]:
     """Measures the latest run of a profile, or the one named.
 
-    Raises SnapshotStale when a file no longer carries the stamp that the snapshot lists, NoSnapshot when there is none.
+    Raises SnapshotStale when a file no longer carries the stamp that the snapshot lists, NoSnapshot when there is none,
+    RunUnfinished when shards failed or were held back.
     """
     taken = snapshot.load(lake, run_id) if run_id else snapshot.latest(lake, profile_name)
+    if taken.exit_code in _UNFINISHED:
+        raise RunUnfinished(
+            f"run {taken.run_id} ended with code {taken.exit_code}, so slates are missing: mend what it reported, run "
+            "again, then evaluate"
+        )
     snapshot.verify(lake, taken)
     read = {name: tables.read(lake.storage, snapshot.paths_of(taken, name), schema) for name, schema in _READ.items()}
     ranker = taken.identities.get("ranker") or {}
@@ -43,12 +58,14 @@ def evaluate(
         pa.concat_tables([read["slates"], read["oracle_slates"]]),
         read["sources"],
     )
+    without_slate = pl.DataFrame(read["requests"]).join(results, on=schemas.REQUEST_KEY, how="anti")
     about = {
         "run_id": taken.run_id,
         "profile": taken.profile,
         "ranker": ranker.get("identity"),
         "ranker_source": ranker.get("source"),
         "style": taken.config["slates"]["style"],
+        "requests_without_slate": without_slate.height,
         "pool_size": taken.config["recall"]["pool_size"],
     }
     measured = summary(results, seen_histories=ranker.get("seen_histories", []), draws=draws, seed=seed)

@@ -51,7 +51,11 @@ def show_training(result: TrainReport, out: Console) -> None:
     )
     for name, value in result.metrics.items():
         out.print(f"  {name} {value:.3f}", highlight=False)
-    out.print(f"registered: {result.version}", highlight=False)
+    out.print(
+        f"registered: {result.version.name} version {result.version.version}"
+        f"{' (champion)' if result.version.is_champion else ''}",
+        highlight=False,
+    )
 
 
 def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> None:
@@ -75,6 +79,7 @@ def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> 
     out.print(
         f"{result.n_requests:,} requests; left out: {result.left_out_no_evidence:,} without evidence, "
         f"{result.left_out_trained_on:,} of histories the ranker was trained on. "
+        f"{about['requests_without_slate']:,} in quarantine, without a slate. "
         "Rows all and kappa leave out adversarial requests.",
         highlight=False,
     )

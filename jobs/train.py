@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -40,9 +41,7 @@ class TrainReport:
 def train(lake: Lake, profile: Profile, resources: Resources, holdout: float, out: Path | None) -> TrainReport:
     """Runs the stages up to features, fits on the histories that are not held out, and registers the ranker.
 
-    `holdout` is the share of histories (by a stable hash of their id) that the ranker never sees; metrics
-    are over them.
-    Raises RunFailed when a stage failed, NothingToLearn when no group has evidence.
+    `holdout` is the share of histories (by a stable hash of their id) that the ranker never sees. Raises RunFailed when a stage failed, NothingToLearn when no group has evidence.
     """
     report = execute_stages(lake, profile, stages_to_features(profile), resources)
     if report.exit_code:
@@ -89,16 +88,20 @@ def gather(lake: Lake, profile: Profile) -> tuple[pa.Table, pa.Table]:
         for bucket in batch.buckets:
             gold = tables.read(lake.storage, [lake.path("labels", bucket, batch.name)], schemas.LABELS)
             asked = tables.read(lake.storage, [lake.path("requests", bucket, batch.name)], schemas.REQUESTS)
-            asked = asked.filter(pc.invert(asked["adversarial"]))
-            wanted = pc.filter(asked["request_id"], pc.is_in(asked["request_id"], pc.unique(gold["request_id"])))
+            wanted = pl.DataFrame(asked).filter(~pl.col("adversarial"))
             path = lake.path("features", bucket, batch.name, ("profile", profile.name))
             rows = tables.read(lake.storage, [path], schemas.FEATURES)
-            features.append(rows.filter(pc.is_in(rows["request_id"], wanted)))
-            labels.append(gold.filter(pc.is_in(gold["request_id"], wanted)))
+            features.append(_of_requests(rows, wanted.join(pl.DataFrame(gold), on=schemas.REQUEST_KEY, how="semi")))
+            labels.append(_of_requests(gold, wanted))
     return (
         pa.concat_tables([schemas.FEATURES.empty_table(), *features]),
         pa.concat_tables([schemas.LABELS.empty_table(), *labels]),
     )
+
+
+def _of_requests(rows: pa.Table, wanted: pl.DataFrame) -> pa.Table:
+    kept = pl.DataFrame(rows).join(wanted, on=schemas.REQUEST_KEY, how="semi", maintain_order="left")
+    return kept.to_arrow().cast(rows.schema)
 
 
 def held_out(history_ids: pa.ChunkedArray, share: float) -> pa.Array:

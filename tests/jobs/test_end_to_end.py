@@ -12,7 +12,7 @@ from cluster import snapshot
 from cluster.errors import SnapshotStale
 from cluster.lake import Lake
 from jobs.config import Profile, load_profile
-from jobs.evaluate import evaluate
+from jobs.evaluate import RunUnfinished, evaluate
 from jobs.ingest import ingest
 from jobs.overrides import override
 from jobs.run import Resources, run
@@ -133,3 +133,15 @@ def test_ingesting_the_same_file_twice_is_a_no_op(tmp_path):
     report = ingest(lake, str(tmp_path / "lake.json"), "longmemeval", {})
     assert report.already
     assert pl.read_parquet(f"{lake.url}/turns/*/*.parquet").height == report.counts["turns"]
+
+
+def test_a_run_that_failed_is_not_evaluated(tmp_path, monkeypatch):
+    lake = stored(tmp_path, ITEMS[:2])
+    # Damaged pages under a whole footer: what a bad disk does, and no plan can see.
+    damaged = min((tmp_path / "lake" / "turns").rglob("*.parquet"))
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:4] + b"\xff" * 400 + whole[404:])
+    report, run_id = run(lake, LEXICAL, Resources(workers=1), None, None)
+    assert report.exit_code == 1
+    with pytest.raises(RunUnfinished):
+        evaluate(lake, "lexical", run_id, draws=200, seed=0)
