@@ -39,7 +39,10 @@ class RunFailed(RuntimeError):
     """A run that training or a demo needs did not end well; `report` says why."""
 
     def __init__(self, report: RunReport) -> None:
-        super().__init__("; ".join(failure.reason for failure in report.failures) or "the run did not end well")
+        failed = [f"{failure.stage}, bucket {failure.bucket}: {failure.reason}" for failure in report.failures]
+        missing = [f"give --backfill {stage.name}" for stage in report.stages if stage.needs_backfill]
+        over = [f"quarantine of {name} is over the limit" for name in report.over_quarantine]
+        super().__init__("; ".join([*failed, *missing, *over]))
         self.report = report
 
 

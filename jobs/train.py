@@ -41,7 +41,8 @@ class TrainReport:
 def train(lake: Lake, profile: Profile, resources: Resources, holdout: float, out: Path | None) -> TrainReport:
     """Runs the stages up to features, fits on the histories that are not held out, and registers the ranker.
 
-    `holdout` is the share of histories (by a stable hash of their id) that the ranker never sees. Raises RunFailed when a stage failed, NothingToLearn when no group has evidence.
+    `holdout` is the share of histories (by a stable hash of their id) that the ranker never sees.
+    Raises RunFailed when a stage failed, NothingToLearn when no group has evidence.
     """
     report = execute_stages(lake, profile, stages_to_features(profile), resources)
     if report.exit_code:
