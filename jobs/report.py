@@ -64,17 +64,16 @@ def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> 
     out.print(title, highlight=False)
     for budget in sorted({row.budget for row in result.rows}):
         table = Table(title=f"slates of {budget:,} tokens", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
-        table.add_column("requests", no_wrap=True)
+        table.add_column("requests, policy", no_wrap=True)
         table.add_column("n", justify="right", no_wrap=True)
-        table.add_column("policy", no_wrap=True)
         for name in ("r_pool", "r_rank", "complete", "95%", "tokens"):
             table.add_column(name, justify="right", no_wrap=True)
         rows = [row for row in result.rows if row.budget == budget]
         for stratum in dict.fromkeys(row.stratum for row in rows):
             of_stratum = [row for row in rows if row.stratum == stratum]
-            for index, row in enumerate(of_stratum):
-                named = (stratum, f"{row.n:,}") if index == 0 else ("", "")
-                table.add_row(*named, *_cells(row), end_section=index == len(of_stratum) - 1)
+            table.add_row(stratum, f"{of_stratum[0].n:,}", style="bold")
+            for row in of_stratum:
+                table.add_row(f"  {row.policy}", "", *_cells(row))
         out.print(table)
     out.print(
         f"{result.n_requests:,} requests; left out: {result.left_out_no_evidence:,} without evidence, "
@@ -89,7 +88,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     complete = row.slate_completeness
     interval = "" if complete.low is None else f"{complete.low:.2f}-{complete.high:.2f}"
     tokens = "" if row.mean_tokens.value is None else f"{row.mean_tokens.value:,.0f}"
-    return (row.policy, _share(row.r_pool), _share(row.r_rank), _share(complete), interval, tokens)
+    return (_share(row.r_pool), _share(row.r_rank), _share(complete), interval, tokens)
 
 
 def _share(estimate: Estimate) -> str:
