@@ -98,9 +98,12 @@ def load(lake: Lake, run_id: str) -> Snapshot:
         raise NoSnapshot(f"no finished run {run_id} in {lake.url}") from error
 
 
-def paths_of(taken: Snapshot, table: str) -> list[str]:
-    """The files of one table that a run read or wrote, each once, by path."""
-    return sorted(set(taken.files.filter(pc.equal(taken.files["table"], table))["path"].to_pylist()))
+def paths_of(taken: Snapshot, table: str, stage: str | None = None) -> list[str]:
+    """The files of one table (and one stage) that a run read or wrote, each once, by path."""
+    chosen = pc.equal(taken.files["table"], table)
+    if stage is not None:
+        chosen = pc.and_(chosen, pc.equal(taken.files["stage"], stage))
+    return sorted(set(taken.files.filter(chosen)["path"].to_pylist()))
 
 
 def verify(lake: Lake, taken: Snapshot, only: Collection[str] | None = None) -> None:

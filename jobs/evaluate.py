@@ -13,6 +13,8 @@ from cluster import snapshot, tables
 from cluster.errors import LakeError
 from cluster.lake import Lake
 from cluster.report import FAILED_SHARDS, NEEDS_BACKFILL
+from cluster.runfiles import QUARANTINE
+from jobs.ingest import INGEST
 from models.registry import log_evaluation
 from pipeline import schemas
 from pipeline.evaluate.completeness import outcomes
@@ -27,6 +29,7 @@ _READ = {
     "oracle_slates": schemas.SLATES,
 }
 
+_SEEN_BY = [*schemas.TURN_KEY, "session_time"]
 _UNFINISHED = (FAILED_SHARDS, NEEDS_BACKFILL)
 
 
@@ -57,6 +60,8 @@ def evaluate(
         read["pools"],
         pa.concat_tables([read["slates"], read["oracle_slates"]]),
         read["sources"],
+        tables.read(lake.storage, snapshot.paths_of(taken, "turns"), schemas.TURNS, columns=_SEEN_BY),
+        tables.read(lake.storage, snapshot.paths_of(taken, QUARANTINE, INGEST), schemas.QUARANTINE),
     )
     without_slate = pl.DataFrame(read["requests"]).join(results, on=schemas.REQUEST_KEY, how="anti")
     about = {

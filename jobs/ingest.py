@@ -25,6 +25,9 @@ from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import FORMATS
 from pipeline.ingest.settle import Settled, settle
 
+INGEST = "ingest"
+"""What the quarantine of this job is called in the lake."""
+
 _TABLES = {
     "turns": schemas.TURNS,
     "sources": schemas.SOURCES,
@@ -96,7 +99,7 @@ def _settle_bucket(lake: Lake, ticket: Claim, bucket: int, arrival: Arrival) -> 
     settled = settle([arrival], ticket.seq, sources, requests, token_counter(lake.tokenizer))
     stamp = fingerprint(
         {
-            "stage": "ingest",
+            "stage": INGEST,
             "version": 1,
             "source": ticket.digest,
             "seq": ticket.seq,
@@ -105,7 +108,7 @@ def _settle_bucket(lake: Lake, ticket: Claim, bucket: int, arrival: Arrival) -> 
         }
     )
     if settled.quarantine.num_rows:
-        path = lake.quarantine_path("ingest", bucket, ticket.name)
+        path = lake.quarantine_path(INGEST, bucket, ticket.name)
         tables.publish(lake.storage, path, settled.quarantine, schemas.QUARANTINE, stamp)
     for table, schema in _TABLES.items():
         tables.publish(lake.storage, lake.path(table, bucket, ticket.name), getattr(settled, table), schema, stamp)

@@ -82,6 +82,18 @@ def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> 
         "Rows all and kappa leave out adversarial requests.",
         highlight=False,
     )
+    if result.with_unseen_evidence:
+        out.print(
+            f"{result.with_unseen_evidence:,} request(s) have evidence of a time after they were asked: complete under "
+            "no policy.",
+            highlight=False,
+        )
+    if result.with_unresolved_citations:
+        out.print(
+            f"{result.with_unresolved_citations:,} request(s) cite a turn that is not stored (see quarantine/ingest): "
+            "judged by the rest of their evidence.",
+            highlight=False,
+        )
 
 
 def _cells(row: Row) -> tuple[str, ...]:

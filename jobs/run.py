@@ -16,9 +16,11 @@ from cluster.errors import LakeError
 from cluster.executor import RunReport, execute
 from cluster.lake import Lake
 from cluster.progress import Progress, progress_for
+from cluster.runfiles import QUARANTINE
 from cluster.stage import Stage
 from jobs.config import Profile
 from jobs.graph import stages
+from jobs.ingest import INGEST
 from models.ranker import LightGBMRanker
 
 _JUDGED_BY = ("labels", "sources")
@@ -71,26 +73,35 @@ def run(
             identities=identities,
             counts=report.counts(),
             cost={"worker_seconds": report.worker_seconds},
-            files=pa.concat_tables([_without(report.files, _JUDGED_BY), _judged_by(lake)]),
+            files=pa.concat_tables([_without(report.files, _JUDGED_BY), _judged_by(lake, MarkCache())]),
         ),
     )
     return report, run_id
 
 
-def _judged_by(lake: Lake) -> pa.Table:
-    """Snapshot rows of labels and sources: no slate but the oracle's is made of them, every evaluation is."""
+def _judged_by(lake: Lake, cache: MarkCache) -> pa.Table:
+    """Snapshot rows of labels, sources and what ingest put aside: no slate but the oracle's is made of them, every
+    evaluation is."""
     rows = []
+    put_aside = {info.path for info in lake.storage.list(f"{QUARANTINE}/{INGEST}", ".parquet")}
     for batch in committed(lake):
         for bucket in batch.buckets:
+            place = {"bucket": bucket, "batch": batch.name}
             for table in _JUDGED_BY:
                 path = lake.path(table, bucket, batch.name)
-                mark = tables.read_mark(lake.storage, path)
-                if mark is None:
-                    raise LakeError(f"{path} is missing, though its batch is committed: restore it")
-                place = {"path": path, "stage": "", "table": table, "bucket": bucket, "batch": batch.name}
-                footer = {"stamp": mark.stamp, "digest": mark.digest, "rows": mark.rows}
-                rows.append({**place, **footer, "role": "read", "seconds": 0.0, "quarantined": 0})
+                rows.append({**place, **_read(lake, path, cache), "stage": "", "table": table})
+            aside = lake.quarantine_path(INGEST, bucket, batch.name)
+            if aside in put_aside:
+                rows.append({**place, **_read(lake, aside, cache), "stage": INGEST, "table": QUARANTINE})
     return pa.Table.from_pylist(rows, snapshot.FILES)
+
+
+def _read(lake: Lake, path: str, cache: MarkCache) -> dict[str, object]:
+    mark = tables.read_mark(lake.storage, path, cache)
+    if mark is None:
+        raise LakeError(f"{path} is missing, though its batch is committed: restore it")
+    found = {"path": path, "stamp": mark.stamp, "digest": mark.digest, "rows": mark.rows}
+    return {**found, "role": "read", "seconds": 0.0, "quarantined": 0}
 
 
 def _without(files: pa.Table, names: Sequence[str]) -> pa.Table:

@@ -167,3 +167,6 @@ QUARANTINE = pa.schema(
 """What could not be processed, and why. `source` is where it stood in the source; `origin` is `row` (the stage refused
 it) or `crash` (it killed its worker, found by bisection); `weight` counts what counts toward the quarantine limit:
 1 for a lost row, 0 for a note (a citation that names no turn)."""
+
+CITATION_NOTE = "evidence: "
+"""How the reason of a note about a citation of a request begins."""

@@ -5,22 +5,32 @@ from __future__ import annotations
 import polars as pl
 import pyarrow as pa
 
+from pipeline.evaluate.labelling import unresolved_citations, unseen_evidence
+
 _REQUEST = ["history_id", "request_id"]
 _CELL = [*_REQUEST, "policy", "budget"]
 _TURN = ["session_index", "turn_index"]
 
 
 def outcomes(
-    requests: pa.Table, labels: pa.Table, pools: pa.Table, slates: pa.Table, sources: pa.Table
+    requests: pa.Table,
+    labels: pa.Table,
+    pools: pa.Table,
+    slates: pa.Table,
+    sources: pa.Table,
+    turns: pa.Table,
+    ingest_quarantine: pa.Table,
 ) -> pl.DataFrame:
     """One row a (request, policy, budget) of `slates`.
 
-    Columns: history_id, request_id, policy, budget, category, adversarial, n_evidence, kappa, pool_complete,
-    slate_complete, n_tokens. kappa counts sessions, a continuation as the session that it continues (`sources`). A
-    request without evidence has n_evidence 0 and is complete in nothing: whoever averages leaves it out.
+    Columns: history_id, request_id, policy, budget, category, adversarial, n_evidence, kappa, n_unseen, n_unresolved,
+    pool_complete, slate_complete, n_tokens. kappa counts sessions, a continuation as the session that it continues
+    (`sources`). Evidence that the request cannot see (n_unseen of it, by the key and time of `turns`) is evidence that
+    no slate holds; citations that mean no stored turn (n_unresolved, from ingest's quarantine) are none. A request
+    without evidence has n_evidence 0 and is complete in nothing: whoever averages leaves it out.
     """
     gold = pl.DataFrame(labels).unique()
-    evidence = _evidence(gold, sources)
+    evidence = evidence_counts(gold, sources)
     in_pool = _held(gold, pl.DataFrame(pools).select(*_REQUEST, *_TURN), _REQUEST, "pool_held")
     shown = pl.DataFrame(slates)
     items = (
@@ -34,9 +44,11 @@ def outcomes(
         shown.select(*_CELL, "n_tokens")
         .join(pl.DataFrame(requests).select(*_REQUEST, "category", "adversarial"), on=_REQUEST, how="left")
         .join(evidence, on=_REQUEST, how="left")
+        .join(unseen_evidence(requests, labels, turns), on=_REQUEST, how="left")
+        .join(unresolved_citations(ingest_quarantine), on=_REQUEST, how="left")
         .join(in_pool, on=_REQUEST, how="left")
         .join(in_slate, on=_CELL, how="left")
-        .with_columns(pl.col("n_evidence", "kappa", "pool_held", "slate_held").fill_null(0))
+        .with_columns(pl.col("n_evidence", "kappa", "n_unseen", "n_unresolved", "pool_held", "slate_held").fill_null(0))
         .with_columns(
             pool_complete=(pl.col("n_evidence") > 0) & (pl.col("pool_held") == pl.col("n_evidence")),
             slate_complete=(pl.col("n_evidence") > 0) & (pl.col("slate_held") == pl.col("n_evidence")),
@@ -46,7 +58,8 @@ def outcomes(
     )
 
 
-def _evidence(gold: pl.DataFrame, sources: pa.Table) -> pl.DataFrame:
+def evidence_counts(gold: pl.DataFrame, sources: pa.Table) -> pl.DataFrame:
+    """n_evidence and kappa of each request of `gold` (LABELS, distinct): kappa as in `outcomes`."""
     first_parts = pl.DataFrame(sources).select("history_id", "session_index", "continues").unique()
     return (
         gold.join(first_parts, on=["history_id", "session_index"], how="left")

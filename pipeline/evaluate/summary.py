@@ -29,12 +29,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Summary:
-    """All rows, and what was left out of them: counts of requests."""
+    """All rows, what was left out of them, and what to know of the labels: counts of requests.
+
+    Of those that count, `with_unseen_evidence` have evidence that they cannot see, and so are complete under no policy;
+    `with_unresolved_citations` cite turns that are not stored, and are judged by the rest.
+    """
 
     rows: tuple[Row, ...]
     n_requests: int
     left_out_no_evidence: int
     left_out_trained_on: int
+    with_unseen_evidence: int
+    with_unresolved_citations: int
     draws: int
     seed: int
 
@@ -69,7 +75,8 @@ def summary(outcomes: pl.DataFrame, seen_histories: Collection[str], draws: int 
     requests = outcomes.unique(["history_id", "request_id"])
     trained_on = pl.col("history_id").is_in(list(seen_histories))
     no_evidence = pl.col("n_evidence") == 0
-    kept = outcomes.filter(~trained_on & ~no_evidence).sort("policy", "budget", "history_id", "request_id")
+    counted = ~trained_on & ~no_evidence
+    kept = outcomes.filter(counted).sort("policy", "budget", "history_id", "request_id")
     generator = np.random.default_rng(seed)
     rows = [
         _row(stratum, policy, budget, kept.filter(cell & condition), draws, generator)
@@ -83,6 +90,8 @@ def summary(outcomes: pl.DataFrame, seen_histories: Collection[str], draws: int 
         n_requests=requests.height,
         left_out_no_evidence=requests.filter(no_evidence & ~trained_on).height,
         left_out_trained_on=requests.filter(trained_on).height,
+        with_unseen_evidence=requests.filter(counted & (pl.col("n_unseen") > 0)).height,
+        with_unresolved_citations=requests.filter(counted & (pl.col("n_unresolved") > 0)).height,
         draws=draws,
         seed=seed,
     )

@@ -14,6 +14,7 @@ from pipeline.ingest.json_items import json_items
 from pipeline.ingest.options import Items
 from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
 from pipeline.ingest.times import TimeError, parse_locomo_time
+from pipeline.schemas import CITATION_NOTE
 
 ADVERSARIAL = "5"
 """The category of questions that the conversation does not answer."""
@@ -131,4 +132,4 @@ def _evidence(
             yield TurnReference(*found[0], at)
         else:
             reason = f"the id stands at {len(found)} turns" if found else "it names no turn"
-            history.refuse(at, f"evidence: {reason}", 0, request_id)
+            history.refuse(at, f"{CITATION_NOTE}{reason}", 0, request_id)

@@ -75,7 +75,8 @@ def _question_problem(item: dict[str, Any], ids: list[str]) -> str | None:
 
 
 def _sessions(history: SourceHistory, item: dict[str, Any], place: str) -> Iterator[TurnReference]:
-    """Adds the sessions; yields a reference to each turn that is marked has_answer."""
+    """Adds the sessions; yields a reference to each turn that is marked has_answer, also to those that are refused:
+    a request must not be taken for complete without them."""
     count = len(item["haystack_sessions"])
     dates = item.get("haystack_dates") or [None] * count
     names = item.get("haystack_session_ids") or [None] * count
@@ -88,18 +89,23 @@ def _sessions(history: SourceHistory, item: dict[str, Any], place: str) -> Itera
             time = parse_longmemeval_time(date)
         except TimeError as error:
             history.refuse(where, str(error), max(1, len(session)))
+            yield from _marked(session, position, where)
             continue
         turns = []
         for turn_position, turn in enumerate(session):
-            at = f"{where}, turn {turn_position}"
             read_turn = _turn(turn_position, turn)
             if isinstance(read_turn, str):
-                history.refuse(at, read_turn)
-                continue
-            turns.append(read_turn)
-            if turn.get("has_answer") is True:
-                yield TurnReference(position, turn_position, f"{at}, has_answer")
+                history.refuse(f"{where}, turn {turn_position}", read_turn)
+            else:
+                turns.append(read_turn)
         history.sessions.append(SourceSession(position, None if name is None else str(name), time, turns))
+        yield from _marked(session, position, where)
+
+
+def _marked(session: list[Any], position: int, where: str) -> Iterator[TurnReference]:
+    for turn_position, turn in enumerate(session):
+        if isinstance(turn, dict) and turn.get("has_answer") is True:
+            yield TurnReference(position, turn_position, f"{where}, turn {turn_position}, has_answer")
 
 
 def _turn(position: int, turn: Any) -> SourceTurn | str:

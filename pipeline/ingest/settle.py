@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from models.interfaces import TokenCounter
 from pipeline.ingest.arrival import Arrival
-from pipeline.schemas import LABELS, QUARANTINE, REQUEST_KEY, REQUESTS, SOURCES, TURN_KEY, TURNS
+from pipeline.schemas import CITATION_NOTE, LABELS, QUARANTINE, REQUEST_KEY, REQUESTS, SOURCES, TURN_KEY, TURNS
 
 POSITION_BITS = 20
 MAX_SESSIONS = 1 << POSITION_BITS
@@ -78,7 +78,7 @@ def settle(
             _lost_sessions(overflow),
             _lost_requests(unseen, "the last seen turn is not stored"),
             _lost_requests(conflicting, "a request of this id is stored with other content: give it an id of its own"),
-            _notes(uncited, "evidence: no stored turn is meant"),
+            _notes(uncited, CITATION_NOTE + "no stored turn is meant"),
         ]
     )
     counts = Counter(

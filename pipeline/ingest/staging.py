@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from pipeline.ingest.arrival import CITATIONS, STAGED_REQUESTS, STAGED_TURNS, Arrival
 from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, TurnReference
-from pipeline.schemas import QUARANTINE
+from pipeline.schemas import CITATION_NOTE, QUARANTINE
 from pipeline.text import sanitise_text
 
 Row = dict[str, Any]
@@ -171,7 +171,7 @@ class Staging:
         for cited in request.evidence:
             resolved = self._reference(cited, sessions)
             if isinstance(resolved, str):
-                self.refuse(Refused(cited.place, f"evidence: {resolved}", 0, history_id, request_id))
+                self.refuse(Refused(cited.place, f"{CITATION_NOTE}{resolved}", 0, history_id, request_id))
             else:
                 self._citations.append({**names, "place": self._clean(cited.place), **resolved})
 

@@ -1,9 +1,11 @@
-"""The whole path on generated histories with the profile that needs no model: real files, real Ray."""
+"""The whole path on generated histories, by the recipe and by the profile that needs no model: real files, real Ray."""
 
 from __future__ import annotations
 
+import copy
 import json
 import random
+from dataclasses import dataclass
 
 import polars as pl
 import pytest
@@ -16,6 +18,8 @@ from jobs.evaluate import RunUnfinished, evaluate
 from jobs.ingest import ingest
 from jobs.overrides import override
 from jobs.run import Resources, run
+from jobs.train import train
+from models.ranker import LightGBMRanker
 from models.tokens import token_counter
 from pipeline.ingest.errors import IngestError
 from pipeline.synth.histories import history
@@ -26,6 +30,14 @@ ITEMS = [history(seed=1, index=index, sessions=6) for index in range(6)]
 KEY = ["history_id", "request_id", "policy", "budget"]
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """A profile and the ranker that its runs use."""
+
+    profile: Profile
+    ranker: LightGBMRanker | None
+
+
 def stored(folder, items, name="lake") -> Lake:
     source = folder / f"{name}.json"
     source.write_text(json.dumps(items))
@@ -34,33 +46,50 @@ def stored(folder, items, name="lake") -> Lake:
     return lake
 
 
-def slates_of(lake: Lake) -> pl.DataFrame:
-    return pl.read_parquet(f"{lake.url}/*slates/profile=lexical/*/*.parquet", hive_partitioning=False).sort(KEY)
+def slates_of(lake: Lake, profile: Profile = LEXICAL) -> pl.DataFrame:
+    return pl.read_parquet(f"{lake.url}/*slates/profile={profile.name}/*/*.parquet", hive_partitioning=False).sort(KEY)
 
 
-def ran(lake: Lake, profile: Profile = LEXICAL, workers: int = 1):
-    report, run_id = run(lake, profile, Resources(workers=workers), None, None)
+def ran(lake: Lake, profile: Profile = LEXICAL, ranker: LightGBMRanker | None = None, workers: int = 1):
+    report, run_id = run(lake, profile, Resources(workers=workers), ranker, None)
     assert report.exit_code == 0, report.failures
     return report, run_id
 
 
+@pytest.fixture(scope="module", params=["lexical", pytest.param("agentmemrec", marks=pytest.mark.slow)])
+def recipe(request, tmp_path_factory) -> Recipe:
+    """lexical without a ranker; agentmemrec with one that was trained on other histories."""
+    profile = load_profile(request.param)
+    if profile.embedder is None:
+        return Recipe(profile, None)
+    folder = tmp_path_factory.mktemp("ranker")
+    others = stored(folder, [history(seed=2, index=index, sessions=6) for index in range(12)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{folder}/mlflow.db")
+        trained = train(others, profile, Resources(workers=2), holdout=0.0, out=None)
+    return Recipe(profile, trained.ranker)
+
+
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Lake:
+def made(recipe, tmp_path_factory) -> Lake:
     lake = stored(tmp_path_factory.mktemp("made"), ITEMS)
-    ran(lake, workers=2)
+    ran(lake, recipe.profile, recipe.ranker, workers=2)
     return lake
 
 
-def test_a_second_run_does_no_shard_and_starts_no_ray(made):
-    report, _ = ran(made)
+def test_a_second_run_does_no_shard_and_starts_no_ray(made, recipe):
+    report, _ = ran(made, recipe.profile, recipe.ranker)
     assert {stage.done for stage in report.stages} == {0}
     assert not report.used_ray
 
 
-def test_no_slate_is_over_its_budget_and_none_holds_another_history(made):
-    slates = slates_of(made)
+def test_no_slate_is_over_its_budget_and_none_holds_another_history(made, recipe):
+    slates = slates_of(made, recipe.profile)
     counter = token_counter("o200k_base")
-    assert slates.height == len(ITEMS) * 2 * 2
+    left_out = {"lambdarank"} if recipe.ranker is None else set()
+    policies = set(recipe.profile.slates.policies) - left_out
+    assert set(slates["policy"]) == policies
+    assert slates.height == len(ITEMS) * len(policies) * len(recipe.profile.slates.budgets)
     assert counter.count_many(slates["text"].to_list()).tolist() == slates["n_tokens"].to_list()
     assert (slates["n_tokens"] <= slates["budget"]).all()
     said = {item["question_id"]: {turn["content"] for s in item["haystack_sessions"] for turn in s} for item in ITEMS}
@@ -73,26 +102,90 @@ def test_no_slate_is_over_its_budget_and_none_holds_another_history(made):
     assert all(row["text_right"] in said[row["history_id"]] for row in texts.iter_rows(named=True))
 
 
-def test_shuffled_histories_and_one_worker_give_equal_slates(made, tmp_path):
+def test_shuffled_histories_and_one_worker_give_equal_slates(made, recipe, tmp_path):
     shuffled = ITEMS.copy()
     random.Random(3).shuffle(shuffled)
     other = stored(tmp_path, shuffled)
-    ran(other, workers=1)
-    assert slates_of(other).equals(slates_of(made))
+    ran(other, recipe.profile, recipe.ranker, workers=1)
+    assert slates_of(other, recipe.profile).equals(slates_of(made, recipe.profile))
 
 
-def test_sessions_that_come_later_change_no_byte_of_an_earlier_slate(made, tmp_path):
-    grown = json.loads(json.dumps(ITEMS))
-    for item, more in zip(grown, [history(seed=9, index=index, sessions=3) for index in range(6)], strict=True):
-        item["haystack_sessions"] += more["haystack_sessions"]
-        item["haystack_dates"] += [f"2031/0{month}/01 (Wed) 10:00" for month in (1, 2, 3)]
-        item["haystack_session_ids"] += [f"later_{index}" for index in range(3)]
-    for session in (session for item in grown for session in item["haystack_sessions"][6:]):
-        for turn in session:
+def grown() -> list[dict]:
+    """ITEMS, each with three more sessions of years later, whose turns are nobody's evidence."""
+    items = copy.deepcopy(ITEMS)
+    for index, item in enumerate(items):
+        more = history(seed=9, index=index, sessions=3)["haystack_sessions"]
+        for turn in (turn for session in more for turn in session):
             turn.pop("has_answer", None)
-    other = stored(tmp_path, grown)
-    ran(other)
-    assert slates_of(other).equals(slates_of(made))
+        item["haystack_sessions"] += more
+        item["haystack_dates"] += [f"2031/0{month}/01 (Wed) 10:00" for month in (1, 2, 3)]
+        item["haystack_session_ids"] += [f"later_{position}" for position in range(3)]
+    return items
+
+
+def test_sessions_that_come_later_in_the_same_file_change_no_byte_of_an_earlier_slate(made, recipe, tmp_path):
+    other = stored(tmp_path, grown())
+    ran(other, recipe.profile, recipe.ranker)
+    assert slates_of(other, recipe.profile).equals(slates_of(made, recipe.profile))
+
+
+def test_sessions_that_come_in_a_later_batch_change_no_byte_of_an_earlier_slate(made, recipe, tmp_path):
+    other = stored(tmp_path, ITEMS)
+    more = tmp_path / "more.json"
+    more.write_text(json.dumps(grown()))
+    arrived = ingest(other, str(more), "longmemeval", {})
+    assert arrived.counts["repeated_requests"] == len(ITEMS)
+    ran(other, recipe.profile, recipe.ranker)
+    assert slates_of(other, recipe.profile).equals(slates_of(made, recipe.profile))
+
+
+def native(folder, name, *histories) -> str:
+    source = folder / name
+    source.write_text("".join(json.dumps(one) + "\n" for one in histories))
+    return str(source)
+
+
+def says(*texts: str) -> list[dict[str, str]]:
+    return [{"role": "user", "text": text} for text in texts]
+
+
+def test_a_request_reads_what_had_arrived_when_it_came_unless_it_is_told_to_read_the_latest(tmp_path):
+    lake = Lake.init(str(tmp_path / "lake"))
+    first = {"session_id": "a", "turns": says("I keep bees on the roof.")}
+    question = {"request_id": "q", "text": "What do I keep on the roof?"}
+    ingest(lake, native(tmp_path, "1.jsonl", {"history_id": "h", "sessions": [first], "requests": [question]}), "native", {})  # fmt: skip  # noqa: E501
+    second = {"session_id": "b", "turns": says("On the roof there are solar panels now.")}
+    ingest(lake, native(tmp_path, "2.jsonl", {"history_id": "h", "sessions": [second]}), "native", {})
+    ran(lake)
+    assert not slates_of(lake)["text"].str.contains("solar").any()
+    ran(lake, override(LEXICAL, None, "latest"))
+    latest = slates_of(lake)["text"]
+    assert latest.str.contains("solar").all()
+    assert latest.str.contains("bees").all()
+
+
+def test_an_agent_sees_its_steps_up_to_the_one_that_its_request_names(tmp_path):
+    lake = Lake.init(str(tmp_path / "lake"))
+    steps = [{"session_id": "task", "turns": says("open the file parser.py", "run the parser tests", "edit parser.py")}]
+    request = {"request_id": "next", "text": "the parser file", "mode": "agent", "seen": {"session": "task", "turn": 1}}
+    ingest(lake, native(tmp_path, "1.jsonl", {"history_id": "h", "sessions": steps, "requests": [request]}), "native", {})  # fmt: skip  # noqa: E501
+    ran(lake)
+    shown = slates_of(lake).explode("items").select(pl.col("items").struct.field("turn_index"))
+    assert set(shown["turn_index"]) == {0, 1}
+
+
+def test_a_request_with_evidence_that_it_cannot_see_is_counted_and_complete_under_no_policy(tmp_path):
+    items = copy.deepcopy(ITEMS[:3])
+    told = next(item for item in items if any("has_answer" in turn for s in item["haystack_sessions"] for turn in s))
+    told["question_date"] = "1999/01/01 (Fri) 10:00"
+    lake = stored(tmp_path, items)
+    ran(lake)
+    measured, about = evaluate(lake, "lexical", None, draws=200, seed=0)
+    assert measured.with_unseen_evidence == 1
+    assert about["requests_without_slate"] == 0
+    shares = {(row.n, row.slate_completeness.value) for row in measured.rows if row.stratum == "all"}
+    assert {n for n, _ in shares} == {3}
+    assert max(share for _, share in shares) <= 2 / 3
 
 
 def test_other_budgets_recompute_slates_only(tmp_path):

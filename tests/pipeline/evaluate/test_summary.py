@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,7 @@ CASE = st.tuples(SETS, SETS, SETS, st.sampled_from(["1", "5"]))
 
 
 def tables(cases):
-    """Requests, labels, pools, slates and sources of (gold, pool, slate, category) cases; session 3 continues 1."""
+    """The tables that outcomes takes, of (gold, pool, slate, category) cases; session 3 continues 1."""
 
     def rows(request, turns, **more):
         return [
@@ -45,8 +46,12 @@ def tables(cases):
          "turn_key": "k", "content_digest": "d", "continues": 1 if s == 3 else None}
         for i in range(len(cases)) for s, t in TURNS
     ]  # fmt: skip
-    names = ("REQUESTS", "LABELS", "POOLS", "SLATES", "SOURCES")
-    parts = (requests, labels, pools, slates, sources)
+    turns = [
+        {"history_id": f"h{i}", "session_index": s, "turn_index": t, "role": "user", "text": "x", "n_tokens": 1}
+        for i in range(len(cases)) for s, t in TURNS
+    ]  # fmt: skip
+    names = ("REQUESTS", "LABELS", "POOLS", "SLATES", "SOURCES", "TURNS", "QUARANTINE")
+    parts = (requests, labels, pools, slates, sources, turns, [])
     return [pa.Table.from_pylist(part, getattr(schemas, name)) for part, name in zip(parts, names, strict=True)]
 
 
@@ -143,3 +148,12 @@ def test_the_order_of_outcomes_changes_no_number():
     gold = {(1, 0)}
     frame = outcomes(*tables([(gold, gold, gold, "1"), (gold, gold, set(), "2"), (gold, set(), set(), "1")]))
     assert summary(frame, [], draws=100, seed=3) == summary(frame.reverse(), [], draws=100, seed=3)
+
+
+def test_requests_with_doubtful_labels_are_counted_once_and_only_where_they_count():
+    gold = {(1, 0)}
+    frame = outcomes(*tables([(gold, gold, gold, "1"), (gold, set(), set(), "1"), (set(), set(), set(), "1")]))
+    doubtful = frame.with_columns(n_unseen=pl.Series([0, 2, 2]), n_unresolved=pl.Series([1, 1, 1]))
+    twice = pl.concat([doubtful, doubtful.with_columns(policy=pl.lit("q"))])
+    result = summary(twice, ["h0"], draws=100)
+    assert (result.with_unseen_evidence, result.with_unresolved_citations) == (1, 1)

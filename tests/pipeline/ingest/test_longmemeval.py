@@ -143,7 +143,7 @@ def test_an_item_that_does_not_fit_together_is_quarantined_whole(
 
 
 @pytest.mark.flash
-def test_a_bad_date_costs_its_session_and_a_bad_turn_only_itself(deliver: Any, settle_first: Any) -> None:
+def test_a_bad_date_costs_its_session_and_a_bad_turn_only_itself_and_lost_evidence_is_noted(deliver: Any, settle_first: Any) -> None:
     sessions = [
         [turn("lost"), turn("lost too", has_answer=True)],
         ["no turn", {"content": "no role"}, turn(7), turn("kept")],
@@ -153,6 +153,7 @@ def test_a_bad_date_costs_its_session_and_a_bad_turn_only_itself(deliver: Any, s
     assert settled.turns["text"].to_pylist() == ["kept"]
     assert {(row["source"], row["weight"]) for row in rows(settled.quarantine)} == {
         ("item 0, session 0", 2),
+        ("item 0, session 0, turn 1, has_answer", 0),
         ("item 0, session 1, turn 0", 1),
         ("item 0, session 1, turn 1", 1),
         ("item 0, session 1, turn 2", 1),

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import schemas
+from pipeline.evaluate.labelling import unresolved_citations, unseen_evidence
+from pipeline.recall.history import History, Lists, Request
+from pipeline.recall.visible import visible
+
+pytestmark = pytest.mark.flash
+
+DAYS = st.none() | st.integers(1, 9).map(lambda day: datetime(2024, 1, day, tzinfo=UTC))
+TURN = st.tuples(st.integers(0, 3), st.integers(0, 3))
+
+
+def _microseconds(time: datetime | None) -> np.datetime64:
+    return np.datetime64("NaT", "us") if time is None else np.datetime64(time.replace(tzinfo=None), "us")
+
+
+@given(
+    sessions=st.dictionaries(st.integers(0, 3), DAYS, min_size=1),
+    asked_at=DAYS,
+    bound=st.none() | st.tuples(st.integers(0, 3), st.none() | st.integers(0, 3)),
+    gold=st.sets(TURN),
+)
+def test_evidence_is_unseen_exactly_where_recall_does_not_see_the_turn(sessions, asked_at, bound, gold):
+    places = [(session, turn) for session in sorted(sessions) for turn in range(4)]
+    gold = sorted(gold & set(places))
+    times = [sessions[session] for session, _ in places]
+    seen_session, seen_turn = bound or (None, None)
+    asked = {"request_id": "q", "history_id": "h", "mode": "agent", "text": "?", "asked_at": asked_at,
+             "seen_session": seen_session, "seen_turn": seen_turn, "adversarial": False}  # fmt: skip
+    turns = [
+        {"history_id": "h", "session_index": s, "turn_index": t, "session_time": time, "role": "user", "text": "x",
+         "n_tokens": 1}
+        for (s, t), time in zip(places, times, strict=True)
+    ]  # fmt: skip
+    labels = [{"request_id": "q", "history_id": "h", "session_index": s, "turn_index": t} for s, t in gold]
+    found = unseen_evidence(
+        pa.Table.from_pylist([asked], schemas.REQUESTS),
+        pa.Table.from_pylist(labels, schemas.LABELS),
+        pa.Table.from_pylist(turns, schemas.TURNS),
+    )
+    nothing = np.zeros(len(places) + 1, np.int64)
+    history = History(
+        "h",
+        np.array([session for session, _ in places]),
+        np.array([turn for _, turn in places]),
+        np.array([_microseconds(time) for time in times]),
+        Lists(nothing[:0], nothing),
+        None,
+    )
+    request = Request("q", _microseconds(asked_at), seen_session, seen_turn, nothing[:0], None)
+    mask = dict(zip(places, visible(history, request), strict=True))
+    expected = sum(not mask[place] for place in gold)
+    assert found.rows() == ([("h", "q", expected)] if expected else [])
+
+
+def test_a_citation_counts_once_however_often_its_source_is_delivered_and_other_notes_do_not_count():
+    def note(source, reason, request="q", weight=0):
+        return {"history_id": "h", "request_id": request, "source": source, "reason": reason, "origin": "row",
+                "weight": weight}  # fmt: skip
+
+    rows = [
+        note("a", "evidence: it names no turn"),
+        note("a", "evidence: it names no turn"),
+        note("b", "evidence: no stored turn is meant"),
+        note("c", "the question has no text", weight=1),
+        note("d", "has_answer cannot be given", request=None),
+    ]
+    found = unresolved_citations(pa.Table.from_pylist(rows, schemas.QUARANTINE))
+    assert found.rows() == [("h", "q", 2)]
