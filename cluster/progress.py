@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from rich.console import Console
@@ -39,6 +40,24 @@ def progress_for(title: str, console: Console | None = None) -> Progress:
     """The live display where the console is a terminal, plain lines where it is not."""
     console = console or Console(stderr=True)
     return LiveProgress(title, console) if console.is_terminal else PlainProgress(title, console)
+
+
+@contextmanager
+def shown(stage: StageReport, title: str, console: Console | None = None) -> Iterator[Callable[[int], None]]:
+    """Shows one stage that its caller works off itself: yields what takes the number done so far."""
+    progress = progress_for(title, console)
+
+    def advance(done: int) -> None:
+        if done > stage.done:
+            stage.done = done
+            progress.update(stage)
+        progress.tick()
+
+    progress.start([stage])
+    try:
+        yield advance
+    finally:
+        progress.stop()
 
 
 class Pace:
@@ -87,8 +106,10 @@ class PlainProgress:
         self._paces = {stage.name: Pace(self._clock) for stage in stages}
         self._ended = {stage.name for stage in stages if not stage.open}
         self._next_line = self._clock() + self._every_s
-        todo = sum(stage.open for stage in stages)
-        self._say(f"{todo} of {sum(stage.total for stage in stages)} shards to do")
+        for unit in dict.fromkeys(stage.unit for stage in stages):
+            counted = [stage for stage in stages if stage.unit == unit]
+            todo, total = sum(stage.open for stage in counted), sum(stage.total for stage in counted)
+            self._say(f"{todo} of {total} {unit} to do")
 
     def update(self, stage: StageReport) -> None:
         """Says when a stage has ended."""
@@ -168,7 +189,7 @@ def _pace(stage: StageReport, pace: Pace) -> str:
     rate, left = pace.rate(stage), pace.left(stage)
     if rate is None or left is None:
         return ""
-    return f"{rate:.2g} shards/s" + (f", {_span(left)} left" if stage.open else "")
+    return f"{rate:.2g} {stage.unit}/s" + (f", {_span(left)} left" if stage.open else "")
 
 
 def _span(seconds: float) -> str:

@@ -16,7 +16,8 @@ DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE = range(4)
 class StageReport:
     """Counts of a stage's shards; `rows` of the primary and the weight `quarantined` are of shards that are done.
 
-    `done` were written by this run, `reused` were there already; `seconds` are those of workers.
+    `done` were written by this run, `reused` were there already; `seconds` are those of workers. `unit` is what else is
+    counted where it is not shards.
     """
 
     name: str
@@ -29,6 +30,7 @@ class StageReport:
     rows: int = 0
     quarantined: int = 0
     seconds: float = 0.0
+    unit: str = "shards"
 
     @property
     def open(self) -> int:
@@ -79,5 +81,5 @@ class RunReport:
 
     def counts(self) -> dict[str, dict[str, Any]]:
         """The counts of each stage by its name, as plain literals."""
-        names = [item.name for item in fields(StageReport) if item.name != "name"]
+        names = [item.name for item in fields(StageReport) if item.name not in ("name", "unit")]
         return {stage.name: {name: getattr(stage, name) for name in names} for stage in self.stages}

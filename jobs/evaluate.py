@@ -20,16 +20,19 @@ from pipeline import schemas
 from pipeline.evaluate.completeness import outcomes
 from pipeline.evaluate.summary import Summary, summary
 
+_CANDIDATE = schemas.LABELS.names
+_SLATE = [name for name in schemas.SLATES.names if name != "text"]
 _READ = {
-    "labels": schemas.LABELS,
-    "requests": schemas.REQUESTS,
-    "sources": schemas.SOURCES,
-    "pools": schemas.POOLS,
-    "slates": schemas.SLATES,
-    "oracle_slates": schemas.SLATES,
+    "labels": (schemas.LABELS, _CANDIDATE),
+    "requests": (schemas.REQUESTS, [name for name in schemas.REQUESTS.names if name not in ("text", "answer")]),
+    "sources": (schemas.SOURCES, [*schemas.TURN_KEY, "continues"]),
+    "turns": (schemas.TURNS, [*schemas.TURN_KEY, "session_time"]),
+    "pools": (schemas.POOLS, _CANDIDATE),
+    "slates": (schemas.SLATES, _SLATE),
+    "oracle_slates": (schemas.SLATES, _SLATE),
 }
+"""Schemas, and the columns that are read: no text, which is most of a lake."""
 
-_SEEN_BY = [*schemas.TURN_KEY, "session_time"]
 _UNFINISHED = (FAILED_SHARDS, NEEDS_BACKFILL)
 
 
@@ -52,7 +55,10 @@ def evaluate(
             "again, then evaluate"
         )
     snapshot.verify(lake, taken)
-    read = {name: tables.read(lake.storage, snapshot.paths_of(taken, name), schema) for name, schema in _READ.items()}
+    read = {
+        name: tables.read(lake.storage, snapshot.paths_of(taken, name), schema, columns=columns)
+        for name, (schema, columns) in _READ.items()
+    }
     ranker = taken.identities.get("ranker") or {}
     results = outcomes(
         read["requests"],
@@ -60,7 +66,7 @@ def evaluate(
         read["pools"],
         pa.concat_tables([read["slates"], read["oracle_slates"]]),
         read["sources"],
-        tables.read(lake.storage, snapshot.paths_of(taken, "turns"), schemas.TURNS, columns=_SEEN_BY),
+        read["turns"],
         tables.read(lake.storage, snapshot.paths_of(taken, QUARANTINE, INGEST), schemas.QUARANTINE),
     )
     without_slate = pl.DataFrame(read["requests"]).join(results, on=schemas.REQUEST_KEY, how="anti")

@@ -18,6 +18,8 @@ from cluster import tables
 from cluster.batches import Batch, Claim, claim, commit, committed, void
 from cluster.fingerprint import fingerprint
 from cluster.lake import Lake
+from cluster.progress import shown
+from cluster.report import StageReport
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.ingest.arrival import Arrival
@@ -34,6 +36,7 @@ _TABLES = {
     "requests": schemas.REQUESTS,
     "labels": schemas.LABELS,
 }
+_MEGABYTE = 1_000_000
 _STAGED = ("turns", "requests", "citations", "quarantine")
 
 
@@ -66,21 +69,33 @@ def ingest(lake: Lake, source: str, source_format: str, options: Mapping[str, An
     with tempfile.TemporaryDirectory(prefix="slatemill-ingest-") as folder:
         spool = Spool(Path(folder), lake)
         try:
-            with fsspec.open(source, "rb") as stream:
-                for arrival in FORMATS[source_format](stream, options):
-                    spool.add(arrival)
-                    counts.update(arrival.counts)
+            for arrival in _arrivals(source, source_format, options):
+                spool.add(arrival)
+                counts.update(arrival.counts)
         except IngestError:
             # Nothing of it was written, and no other source shall wait for what can never be finished.
             void(lake)
             raise
         lost = 0
-        for bucket in spool.buckets:
-            settled = _settle_bucket(lake, ticket, bucket, spool.arrival(bucket))
-            counts.update(settled.counts)
-            lost += sum(settled.quarantine["weight"].to_pylist())
+        with shown(StageReport("store", total=len(spool.buckets), unit="buckets"), "ingest") as advance:
+            for done, bucket in enumerate(spool.buckets, start=1):
+                settled = _settle_bucket(lake, ticket, bucket, spool.arrival(bucket))
+                counts.update(settled.counts)
+                lost += sum(settled.quarantine["weight"].to_pylist())
+                advance(done)
         batch = commit(lake, ticket, spool.buckets, dict(counts))
     return IngestReport(batch, already=False, counts=dict(counts), lost=lost)
+
+
+def _arrivals(source: str, source_format: str, options: Mapping[str, Any]) -> Iterator[Arrival]:
+    """Chunks of a source; shows how much of its bytes has been read."""
+    opened = fsspec.open(source, "rb")
+    size = -(-opened.fs.size(opened.path) // _MEGABYTE)
+    with opened as stream, shown(StageReport("read", total=size, unit="MB"), "ingest") as advance:
+        for arrival in FORMATS[source_format](stream, options):
+            yield arrival
+            advance(min(stream.tell() // _MEGABYTE, size))
+        advance(size)
 
 
 def _settle_bucket(lake: Lake, ticket: Claim, bucket: int, arrival: Arrival) -> Settled:

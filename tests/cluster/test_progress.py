@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from cluster.progress import LiveProgress, Pace, PlainProgress, progress_for
+from cluster.progress import LiveProgress, Pace, PlainProgress, progress_for, shown
 from cluster.report import StageReport
 
 pytestmark = pytest.mark.flash
@@ -84,3 +84,14 @@ def test_live_display_shows_each_stage_with_its_trouble():
 
 def test_what_is_no_terminal_gets_plain_lines():
     assert isinstance(progress_for("mine", console(terminal=False)), PlainProgress)
+
+
+def test_a_stage_that_its_caller_works_off_is_shown_in_its_own_unit():
+    target = console(terminal=False)
+    with shown(StageReport("read", total=3, unit="MB"), "ingest", target) as advance:
+        for done in (1, 1, 3):
+            advance(done)
+    first, last = said(target).splitlines()
+    assert first == "ingest: 3 of 3 MB to do"
+    assert last.startswith("ingest: read 3/3")
+    assert last.endswith(" MB/s")
