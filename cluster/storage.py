@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import uuid
 from collections.abc import Sequence
@@ -10,7 +11,10 @@ from typing import IO, Any, NamedTuple, cast
 
 import fsspec
 
+from cluster.errors import LakeError
+
 _TEMPORARY = ".tmp"
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
 
 
 class FileInfo(NamedTuple):
@@ -75,7 +79,10 @@ class Storage:
         return cast(IO[bytes], self.fs.open(self.full(path), "rb"))
 
     def create(self, path: str, data: bytes) -> bool:
-        """Writes a file that must not be there yet; False when it is. Of several racing writers one wins."""
+        """Writes a file that must not be there yet; False when it is. Of several racing writers one wins.
+
+        Raises LakeError on a disk without hard links, where nothing else can promise that.
+        """
         if not self.local:
             try:
                 self.fs.pipe_file(self.full(path), data, mode="create")
@@ -87,6 +94,13 @@ class Storage:
             os.link(temporary, self.full(path))
         except FileExistsError:
             return False
+        except OSError as error:
+            if error.errno in _NO_LINKS:
+                raise LakeError(
+                    f"the disk of {self.url} has no hard links, without which two runs could overwrite each other: "
+                    "choose a folder on another disk, or an S3 address"
+                ) from error
+            raise
         finally:
             temporary.unlink()
         _sync_folder(temporary.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from cluster.errors import LakeError
 from cluster.storage import Storage
 
 
@@ -181,3 +183,16 @@ def test_a_relative_root_stays_where_it_was(tmp_path: Path, monkeypatch: pytest.
     Storage("lake").create("a", b"1")
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert pickle.loads(packed).read_bytes("a") == b"1"
+
+
+@pytest.mark.flash
+def test_a_disk_without_hard_links_is_refused_in_words_and_nothing_is_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(source: str, target: str) -> None:
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+
+    monkeypatch.setattr(os, "link", no_links)
+    with pytest.raises(LakeError, match="no hard links"):
+        Storage(str(tmp_path)).create("t/a.parquet", b"x")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
