@@ -178,6 +178,28 @@ def evaluate(
 
 
 @app.command()
+def show(
+    lake: LakeUrl,
+    request: Annotated[str, typer.Argument(metavar="REQUEST", help="A request's id.")],
+    profile: ProfileName = "agentmemrec",
+    history: Annotated[str | None, typer.Option(help="The request's history, where several have the id.")] = None,
+    run_id: Annotated[str | None, typer.Option("--run", help="A run's id. Default: the profile's latest.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output, and nothing else.")] = False,
+) -> None:
+    """Follow the evidence of one request through recall, pool and ranker to the slates."""
+    from cluster.lake import Lake
+    from jobs.config import load_profile
+    from jobs.show import show as show_job
+    from jobs.show_report import show_request
+
+    shown = show_job(Lake.open(lake), load_profile(profile).name, run_id, request, history)
+    if as_json:
+        typer.echo(json.dumps(shown.as_dict(), indent=2))
+    else:
+        show_request(shown, out)
+
+
+@app.command()
 def synth(
     target: Annotated[Path, typer.Argument(metavar="OUT", help="JSON file to write.")],
     histories: Annotated[int, typer.Option(min=1)] = 100,

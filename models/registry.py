@@ -234,6 +234,11 @@ def _load(registry: MlflowClient, version: ModelVersion) -> tuple[LightGBMRanker
     description = f"{version.name} version {version.version}"
     folder = _local_folder(source)
     if folder is not None:
+        if not folder.is_dir():
+            raise RankerError(
+                f"{description}: its artifact {source} is gone. Restore it, name another with --ranker, or run "
+                "`slatemill train` again"
+            )
         ranker = LightGBMRanker.load(folder)
     else:
         from mlflow.artifacts import download_artifacts  # noqa: PLC0415 - seconds

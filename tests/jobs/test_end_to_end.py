@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import json
 import random
 from dataclasses import dataclass
 
 import polars as pl
 import pytest
+from inside import ITEMS, LEXICAL, delivered, ran, stored
 
 from cluster import snapshot
 from cluster.errors import SnapshotStale
@@ -25,8 +25,6 @@ from pipeline.ingest.errors import IngestError
 from pipeline.synth.histories import history
 
 pytestmark = pytest.mark.cluster
-LEXICAL = load_profile("lexical")
-ITEMS = [history(seed=1, index=index, sessions=6) for index in range(6)]
 KEY = ["history_id", "request_id", "policy", "budget"]
 
 
@@ -38,22 +36,8 @@ class Recipe:
     ranker: LightGBMRanker | None
 
 
-def stored(folder, items, name="lake") -> Lake:
-    source = folder / f"{name}.json"
-    source.write_text(json.dumps(items))
-    lake = Lake.init(str(folder / name))
-    ingest(lake, str(source), "longmemeval", {})
-    return lake
-
-
 def slates_of(lake: Lake, profile: Profile = LEXICAL) -> pl.DataFrame:
     return pl.read_parquet(f"{lake.url}/*slates/profile={profile.name}/*/*.parquet", hive_partitioning=False).sort(KEY)
-
-
-def ran(lake: Lake, profile: Profile = LEXICAL, ranker: LightGBMRanker | None = None, workers: int = 1):
-    report, run_id = run(lake, profile, Resources(workers=workers), ranker, None)
-    assert report.exit_code == 0, report.failures
-    return report, run_id
 
 
 @pytest.fixture(scope="module", params=["lexical", pytest.param("agentmemrec", marks=pytest.mark.slow)])
@@ -131,18 +115,10 @@ def test_sessions_that_come_later_in_the_same_file_change_no_byte_of_an_earlier_
 
 def test_sessions_that_come_in_a_later_batch_change_no_byte_of_an_earlier_slate(made, recipe, tmp_path):
     other = stored(tmp_path, ITEMS)
-    more = tmp_path / "more.json"
-    more.write_text(json.dumps(grown()))
-    arrived = ingest(other, str(more), "longmemeval", {})
+    arrived = delivered(other, tmp_path / "more.json", grown())
     assert arrived.counts["repeated_requests"] == len(ITEMS)
     ran(other, recipe.profile, recipe.ranker)
     assert slates_of(other, recipe.profile).equals(slates_of(made, recipe.profile))
-
-
-def native(folder, name, *histories) -> str:
-    source = folder / name
-    source.write_text("".join(json.dumps(one) + "\n" for one in histories))
-    return str(source)
 
 
 def says(*texts: str) -> list[dict[str, str]]:
@@ -153,9 +129,9 @@ def test_a_request_reads_what_had_arrived_when_it_came_unless_it_is_told_to_read
     lake = Lake.init(str(tmp_path / "lake"))
     first = {"session_id": "a", "turns": says("I keep bees on the roof.")}
     question = {"request_id": "q", "text": "What do I keep on the roof?"}
-    ingest(lake, native(tmp_path, "1.jsonl", {"history_id": "h", "sessions": [first], "requests": [question]}), "native", {})  # fmt: skip  # noqa: E501
+    delivered(lake, tmp_path / "1", [{"history_id": "h", "sessions": [first], "requests": [question]}], "native")
     second = {"session_id": "b", "turns": says("On the roof there are solar panels now.")}
-    ingest(lake, native(tmp_path, "2.jsonl", {"history_id": "h", "sessions": [second]}), "native", {})
+    delivered(lake, tmp_path / "2", [{"history_id": "h", "sessions": [second]}], "native")
     ran(lake)
     assert not slates_of(lake)["text"].str.contains("solar").any()
     ran(lake, override(LEXICAL, None, "latest"))
@@ -168,7 +144,7 @@ def test_an_agent_sees_its_steps_up_to_the_one_that_its_request_names(tmp_path):
     lake = Lake.init(str(tmp_path / "lake"))
     steps = [{"session_id": "task", "turns": says("open the file parser.py", "run the parser tests", "edit parser.py")}]
     request = {"request_id": "next", "text": "the parser file", "mode": "agent", "seen": {"session": "task", "turn": 1}}
-    ingest(lake, native(tmp_path, "1.jsonl", {"history_id": "h", "sessions": steps, "requests": [request]}), "native", {})  # fmt: skip  # noqa: E501
+    delivered(lake, tmp_path / "1", [{"history_id": "h", "sessions": steps, "requests": [request]}], "native")
     ran(lake)
     shown = slates_of(lake).explode("items").select(pl.col("items").struct.field("turn_index"))
     assert set(shown["turn_index"]) == {0, 1}
@@ -216,9 +192,7 @@ def test_a_source_of_another_format_leaves_no_claim_behind(tmp_path):
     wrong.write_text('{"neither": "format"}')
     with pytest.raises(IngestError):
         ingest(lake, str(wrong), "longmemeval", {})
-    again = tmp_path / "again.json"
-    again.write_text(json.dumps(ITEMS[1:2]))
-    assert not ingest(lake, str(again), "longmemeval", {}).already
+    assert not delivered(lake, tmp_path / "again.json", ITEMS[1:2]).already
 
 
 def test_ingesting_the_same_file_twice_is_a_no_op(tmp_path):

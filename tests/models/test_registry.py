@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickletools
+import shutil
 import socket
 import subprocess
 import sys
@@ -169,6 +170,13 @@ def test_an_artifact_that_was_changed_is_refused(store: Path) -> None:
     [model] = (store / "mlruns").rglob("model.txt")
     small_ranker(2).save(model.parent)
     with pytest.raises(RankerError, match="not the ranker that was registered"):
+        load_ranker(NAME, PROFILE)
+
+
+def test_an_artifact_that_is_gone_is_named_as_such(store: Path) -> None:
+    log_training(small_ranker(1), {}, {}, PROFILE)
+    shutil.rmtree(store / "mlruns")
+    with pytest.raises(RankerError, match=f"{NAME} version 1: its artifact .* is gone"):
         load_ranker(NAME, PROFILE)
 
 

@@ -143,7 +143,9 @@ def test_an_item_that_does_not_fit_together_is_quarantined_whole(
 
 
 @pytest.mark.flash
-def test_a_bad_date_costs_its_session_and_a_bad_turn_only_itself_and_lost_evidence_is_noted(deliver: Any, settle_first: Any) -> None:
+def test_a_bad_date_costs_its_session_a_bad_turn_only_itself_and_lost_evidence_is_noted(
+    deliver: Any, settle_first: Any
+) -> None:
     sessions = [
         [turn("lost"), turn("lost too", has_answer=True)],
         ["no turn", {"content": "no role"}, turn(7), turn("kept")],

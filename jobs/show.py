@@ -1,0 +1,243 @@
+"""`slatemill show`: one request of one run, and where its evidence went; read from the run's snapshot."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cluster import snapshot, tables
+from cluster.errors import LakeError
+from cluster.lake import Lake
+from cluster.report import FAILED_SHARDS, NEEDS_BACKFILL
+from cluster.runfiles import QUARANTINE
+from cluster.snapshot import Snapshot
+from jobs.ingest import INGEST
+from models.ranker import LightGBMRanker
+from models.registry import load_ranker
+from pipeline import schemas
+from pipeline.evaluate.evidence import Evidence, RequestTables, evidence_of
+from pipeline.evaluate.labelling import unresolved_citations
+from pipeline.recall.options import PoolOptions
+
+_MEND = "mend what it reported, run again, then show"
+_NEAR = 3
+_NEIGHBOURS = 1000
+"""Ids on either side, in their order, that are compared letter by letter with one that is unknown."""
+
+
+class RequestNotFound(LakeError):
+    """The run has no request of this id, or several; the message names what there is."""
+
+
+class RequestUnfinished(LakeError):
+    """A stage of the run did not get to this request."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One request (a row of REQUESTS), the run it was answered in, its evidence, and what is missing from it and why.
+
+    What a later view needs (the slates' text, features) is to be read beside `evidence`, from the same part.
+    """
+
+    request: dict[str, Any]
+    run: dict[str, Any]
+    evidence: Evidence
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON."""
+        found = self.evidence
+        held: dict[int, dict[str, dict[str, bool]]] = {}
+        for number, policy, budget, in_slate in found.in_slate.iter_rows():
+            held.setdefault(number, {}).setdefault(policy, {})[str(budget)] = in_slate
+        asked_at = self.request["asked_at"]
+        request = {
+            **{name: value for name, value in self.request.items() if name != "answer"},
+            "asked_at": None if asked_at is None else asked_at.isoformat(),
+            "n_turns": found.n_turns,
+            "n_visible": found.n_visible,
+            "n_evidence": found.turns.height,
+            "kappa": found.kappa,
+        }
+        return {
+            **self.run,
+            "request": request,
+            "evidence": [{**row, "in_slate": held.get(row["number"], {})} for row in found.turns.to_dicts()],
+            "slates": found.slates.to_dicts(),
+            "notes": list(self.notes),
+        }
+
+
+def show(lake: Lake, profile_name: str, run_id: str | None, request_id: str, history_id: str | None = None) -> Shown:
+    """Follows the evidence of one request through the latest run of a profile, or the one named.
+
+    Raises RequestNotFound (without `history_id` also when several histories have the id), RequestUnfinished,
+    SnapshotStale when a file of the request's bucket is no longer the run's, NoSnapshot.
+    """
+    taken = snapshot.load(lake, run_id) if run_id else snapshot.latest(lake, profile_name)
+    history, bucket, batch = _find(lake, taken, request_id, history_id)
+    part = _part(taken, bucket, batch)
+    _require_finished(taken, part, batch, request_id)
+    snapshot.verify(lake, part)
+    options = PoolOptions.model_validate(taken.config["recall"])
+    found = _read(lake, part, history, request_id, "dense" in options.channels)
+    ranker, why_none = _ranker(taken)
+    evidence = evidence_of(found, options, ranker)
+    notes = [] if why_none is None else [f"ranker: {why_none}"]
+    known = taken.identities.get("ranker") or {}
+    if history in known.get("seen_histories", ()):
+        notes.append("the ranker was trained on this history: here it ranks better than elsewhere")
+    if not evidence.recall_repeats:
+        notes.append("ranks outside the pool are unknown: this slatemill recalls otherwise than the one that ran")
+    unresolved = _unresolved(lake, part, history, request_id)
+    if unresolved:
+        notes.append(f"{unresolved} cited turn(s) are not stored (see quarantine/ingest): complete means all others")
+    if not evidence.slates.height:
+        notes.append("the request has no slate: it is in quarantine (see quarantine/ in the lake)")
+    run = {
+        "run_id": taken.run_id,
+        "profile": taken.profile,
+        "pool_size": options.pool_size,
+        "channels": list(options.channels),
+        "ranker": known.get("identity"),
+        "ranker_source": known.get("source"),
+    }
+    return Shown(found.requests.to_pylist()[0], run, evidence, tuple(notes))
+
+
+def _find(lake: Lake, taken: Snapshot, request_id: str, history_id: str | None) -> tuple[str, int, str]:
+    """History, bucket and batch of a request. With its history, only files of that history's bucket are read."""
+    files = pl.DataFrame(taken.files).filter(pl.col("table") == "requests").unique("path", maintain_order=True)
+    wanted = None
+    if history_id is not None:
+        wanted = [history_id]
+        files = files.filter(pl.col("bucket") == int(lake.bucket_of(wanted)[0]))
+    columns = list(schemas.REQUEST_KEY)
+    parts = [pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "bucket": pl.Int32, "batch": pl.String})]
+    for path, bucket, batch in files.select("path", "bucket", "batch").iter_rows():
+        keys = pl.DataFrame(tables.read(lake.storage, [path], schemas.REQUESTS, wanted, columns))
+        parts.append(keys.with_columns(bucket=pl.lit(bucket, pl.Int32), batch=pl.lit(batch)))
+    asked = pl.concat(parts)
+    of_id = asked.filter(pl.col("request_id") == request_id).sort("history_id")
+    if of_id.height == 1:
+        history, _, bucket, batch = of_id.select("history_id", "request_id", "bucket", "batch").row(0)
+        return history, bucket, batch
+    raise RequestNotFound(
+        _several(request_id, of_id["history_id"]) if of_id.height else _none(taken, request_id, history_id, asked)
+    )
+
+
+def _several(request_id: str, histories: pl.Series) -> str:
+    named = ", ".join(histories.head(10)) + (" ..." if len(histories) > 10 else "")
+    return f"{len(histories)} histories have a request {request_id}: pick one with --history. They are {named}"
+
+
+def _none(taken: Snapshot, request_id: str, history_id: str | None, asked: pl.DataFrame) -> str:
+    wanted = f"request {request_id!r}" + ("" if history_id is None else f" of history {history_id!r}")
+    near = _near(request_id, asked["request_id"])
+    message = f"run {taken.run_id} has no {wanted}" + (f". Near it: {', '.join(near)}" if near else "")
+    if taken.exit_code in (FAILED_SHARDS, NEEDS_BACKFILL):
+        message += f". The run ended with code {taken.exit_code} and did not get to all: {_MEND}"
+    return message
+
+
+def _near(unknown: str, ids: pl.Series) -> list[str]:
+    """The ids most like an unknown one, of those that hold it or stand next to it in order: a lake has millions."""
+    ordered = ids.unique().sort()
+    at = int(ordered.search_sorted(unknown))
+    around = ordered[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
+    holding = ordered.filter(ordered.str.contains(unknown, literal=True)).head(_NEIGHBOURS)
+    return difflib.get_close_matches(unknown, pl.concat([holding, around]).unique().sort(), n=_NEAR, cutoff=0.0)
+
+
+def _part(taken: Snapshot, bucket: int, batch: str) -> Snapshot:
+    """What of a snapshot concerns a request: files of its bucket, as far as it could see them when it ran."""
+    concerns = pc.equal(taken.files["bucket"], bucket)
+    if taken.config["as_of"] != "latest":
+        # Names of batches begin with their seq, and so sort by it.
+        concerns = pc.and_(concerns, pc.less_equal(taken.files["batch"], batch))
+    return replace(taken, files=taken.files.filter(concerns))
+
+
+def _require_finished(taken: Snapshot, part: Snapshot, batch: str, request_id: str) -> None:
+    files = pl.DataFrame(part.files).filter((pl.col("batch") == batch) & (pl.col("table") != QUARANTINE))
+    lacking = [stage for stage in taken.counts if stage not in set(files["stage"])]
+    if lacking:
+        raise RequestUnfinished(
+            f"run {taken.run_id} ended with code {taken.exit_code} and did not make {', '.join(lacking)} of request "
+            f"{request_id}: {_MEND}"
+        )
+
+
+def _read(lake: Lake, part: Snapshot, history_id: str, request_id: str, with_vectors: bool) -> RequestTables:
+    def of_history(table: str, schema: pa.Schema) -> pa.Table:
+        return tables.read(lake.storage, snapshot.paths_of(part, table), schema, [history_id])
+
+    def of_request(table: str, schema: pa.Schema) -> pa.Table:
+        rows = of_history(table, schema)
+        return rows.filter(pc.equal(rows["request_id"], pa.scalar(request_id, pa.large_string())))
+
+    turn_vectors = request_vectors = None
+    if with_vectors:
+        dim = _dim(lake, snapshot.paths_of(part, "request_vectors")[0])
+        turn_vectors = of_history("turn_vectors", schemas.turn_vectors(dim))
+        request_vectors = of_request("request_vectors", schemas.request_vectors(dim))
+    slates = [of_request(table, schemas.SLATES) for table in ("slates", "oracle_slates")]
+    return RequestTables(
+        requests=of_request("requests", schemas.REQUESTS),
+        labels=of_request("labels", schemas.LABELS),
+        turns=of_history("turns", schemas.TURNS),
+        sources=of_history("sources", schemas.SOURCES),
+        terms=of_history("terms", schemas.TERMS),
+        turn_vectors=turn_vectors,
+        request_vectors=request_vectors,
+        pools=of_request("pools", schemas.POOLS),
+        features=of_request("features", schemas.FEATURES),
+        slates=pa.concat_tables(slates),
+    )
+
+
+def _unresolved(lake: Lake, part: Snapshot, history_id: str, request_id: str) -> int:
+    noted = tables.read(lake.storage, snapshot.paths_of(part, QUARANTINE, INGEST), schemas.QUARANTINE, [history_id])
+    found = unresolved_citations(noted).filter(pl.col("request_id") == request_id)
+    return int(found["n_unresolved"].sum())
+
+
+def _dim(lake: Lake, path: str) -> int:
+    """Length of the vectors in a file: the model that made them need not be here."""
+    with lake.storage.open_input(path) as stream:
+        return int(pq.read_schema(stream).field("vector").type.list_size)
+
+
+def _ranker(taken: Snapshot) -> tuple[LightGBMRanker | None, str | None]:
+    """The ranker of a run, from where the run had it; or None and why."""
+    known = taken.identities.get("ranker")
+    if not known:
+        return None, "none, the run had no ranker"
+    source = known["source"]
+    try:
+        found = load_ranker(ranker_spec(source), taken.profile)
+    except Exception as error:  # a registry raises what it likes; without the ranker one column is empty, no more
+        return None, f"{source} cannot be loaded: {error}"
+    if found is None:
+        return None, f"the run does not say where its ranker lies, and profile {taken.profile} has no champion"
+    ranker, place = found
+    if ranker.identity != known["identity"]:
+        return None, f"{place} is not the ranker of the run: it is {ranker.identity[:12]}, not {known['identity'][:12]}"
+    return ranker, None
+
+
+def ranker_spec(source: str | None) -> str | None:
+    """What load_ranker takes, from the line by which it says what it has loaded; None where there is no line."""
+    if source is None or source.startswith("folder "):
+        return source and source.removeprefix("folder ")
+    registered = re.fullmatch(r"(.+) version (\d+)", source)
+    return f"{registered[1]}/{registered[2]}" if registered else source

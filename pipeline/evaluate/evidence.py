@@ -1,0 +1,178 @@
+"""One request's evidence, turn by turn: its rank in each channel, in the pool and by the ranker, and who shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+import pyarrow as pa
+
+from models.interfaces import Ranker
+from pipeline import schemas
+from pipeline.evaluate.completeness import evidence_counts
+from pipeline.ingest.settle import POSITION_BITS
+from pipeline.policies.orders import Order, lambdarank_order
+from pipeline.recall.gather import histories
+from pipeline.recall.options import PoolOptions
+from pipeline.recall.pools import pools
+from pipeline.recall.visible import visible
+
+TEXT_START = 50
+"""Characters of an evidence turn that are shown: enough to recognise it."""
+
+_TURN = ["session_index", "turn_index"]
+_CELL = ["policy", "budget"]
+_CONTROL = r"[\s\p{Cc}]+"
+"""Line breaks and terminal escapes: what starts a turn must stay on one line."""
+
+
+@dataclass(frozen=True)
+class RequestTables:
+    """What one run read and wrote of one request: tables with the schemas of their names in pipeline.schemas.
+
+    `requests` has one row. Those of requests hold its rows alone; those of turns hold its history, as far as the run
+    gave it to the request. Vectors are None where the profile has no dense channel; `slates` are of every policy.
+    """
+
+    requests: pa.Table
+    labels: pa.Table
+    turns: pa.Table
+    sources: pa.Table
+    terms: pa.Table
+    turn_vectors: pa.Table | None
+    request_vectors: pa.Table | None
+    pools: pa.Table
+    features: pa.Table
+    slates: pa.Table
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Where the evidence of one request stands.
+
+    `turns`: one row an evidence turn, by (session_index, turn_index), numbered by `number` from 1. Beside the key:
+    batch and session (the two parts of session_index), continues, source_format, source_session, source_turn, speaker,
+    role, text_start, visible, pool_position (null outside the pool), recall_rank (place in the fused order of all
+    visible turns), a column `NAME_rank` for each channel, ranker_rank (place among the pool). A rank is null where it
+    is unknown or there is none.
+    `slates`: one row a (policy, budget), as in the input, with n_tokens, n_turns and complete (null without evidence).
+    `in_slate`: one row an evidence turn and slate: number, policy, budget, in_slate.
+    `recall_repeats`: whether recall, done again, gave the run's pool; if not, no rank outside the pool is known.
+    """
+
+    turns: pl.DataFrame
+    slates: pl.DataFrame
+    in_slate: pl.DataFrame
+    n_turns: int
+    n_visible: int
+    kappa: int
+    recall_repeats: bool
+
+
+def evidence_of(tables: RequestTables, options: PoolOptions, ranker: Ranker | None) -> Evidence:
+    """Follows each evidence turn from recall to the slates.
+
+    `options` and `ranker` are those of the run. A pool keeps ranks of its own turns only, so recall is done again over
+    the history for those that it left out. Raises ValueError when the ranker takes other features, or what
+    pipeline.recall.pools raises.
+    """
+    gold = pl.DataFrame(tables.labels).select(_TURN).unique().sort(_TURN).with_row_index("number", offset=1)
+    seen = _seen(tables)
+    ranks, repeats = _ranks(tables, options)
+    in_pool = pl.DataFrame(tables.pools).select(*_TURN, "pool_position")
+    turns = _described(gold, tables)
+    for part in (seen, in_pool, ranks, _ranker_ranks(tables, ranker)):
+        turns = turns.join(part, on=_TURN, how="left", maintain_order="left")
+    turns = turns.with_columns(pl.col("visible").fill_null(value=False))
+    in_slate, slates = _slates(gold, pl.DataFrame(tables.slates))
+    counts = evidence_counts(pl.DataFrame(tables.labels).unique(), tables.sources)
+    return Evidence(
+        turns=turns,
+        slates=slates,
+        in_slate=in_slate,
+        n_turns=tables.turns.num_rows,
+        n_visible=int(seen["visible"].sum()),
+        kappa=int(counts["kappa"].sum()),
+        recall_repeats=repeats,
+    )
+
+
+def ranks_by(order: Order, features: pa.Table) -> pl.DataFrame:
+    """The place (`rank`, from 1) of each candidate of one request in a policy's order, by session and turn index."""
+    ordered = pl.DataFrame(features).sort("pool_position")
+    return ordered[order(ordered).rows].select(*_TURN, rank=pl.int_range(1, pl.len() + 1))
+
+
+def _described(gold: pl.DataFrame, tables: RequestTables) -> pl.DataFrame:
+    said = pl.DataFrame(tables.turns).select(*_TURN, "speaker", "role", text_start=_start(pl.col("text")))
+    named = pl.DataFrame(tables.sources).select(*_TURN, "continues", "source_format", "source_session", "source_turn")
+    parts = pl.col("session_index")
+    return (
+        gold.with_columns(batch=parts // (1 << POSITION_BITS), session=parts % (1 << POSITION_BITS))
+        .join(named, on=_TURN, how="left", maintain_order="left")
+        .join(said, on=_TURN, how="left", maintain_order="left")
+    )
+
+
+def _start(text: pl.Expr) -> pl.Expr:
+    plain = text.str.replace_all(_CONTROL, " ").str.strip_chars()
+    return pl.when(plain.str.len_chars() > TEXT_START).then(plain.str.slice(0, TEXT_START) + "…").otherwise(plain)
+
+
+def _seen(tables: RequestTables) -> pl.DataFrame:
+    """Whether the request sees each turn of its history, by the rule that recall follows."""
+    nothing = schemas.TERMS.empty_table()
+    for history, (request,) in histories(tables.requests, tables.turns, nothing, None, None):
+        key = {"session_index": history.session_index, "turn_index": history.turn_index}
+        return pl.DataFrame({**key, "visible": visible(history, request)}).with_columns(
+            pl.col("turn_index").cast(pl.Int32)
+        )
+    return pl.DataFrame(schema={"session_index": pl.Int64, "turn_index": pl.Int32, "visible": pl.Boolean})
+
+
+def _ranks(tables: RequestTables, options: PoolOptions) -> tuple[pl.DataFrame, bool]:
+    """recall_rank and the rank in each channel, and whether those of the pool were found again.
+
+    Where they were not (this slatemill recalls otherwise than the one that ran), only the pool's own are left. A
+    request without a pool sees nothing or is in quarantine, maybe for what recall did with it: it is left alone.
+    """
+    columns = [*_TURN, pl.col("pool_position").alias("recall_rank"), *[f"{name}_rank" for name in options.channels]]
+    of_pool = pl.DataFrame(tables.pools).select(columns).sort("recall_rank")
+    if of_pool.is_empty():
+        return of_pool, True
+    whole = pools(
+        tables.requests,
+        tables.turns,
+        tables.terms,
+        tables.turn_vectors,
+        tables.request_vectors,
+        options.model_copy(update={"pool_size": tables.turns.num_rows}),
+    )
+    of_all = pl.DataFrame(whole).select(columns).sort("recall_rank")
+    repeats = of_all.head(options.pool_size).equals(of_pool)
+    return (of_all if repeats else of_pool), repeats
+
+
+def _ranker_ranks(tables: RequestTables, ranker: Ranker | None) -> pl.DataFrame:
+    if ranker is None:
+        return pl.DataFrame(tables.pools).select(*_TURN, ranker_rank=pl.lit(None, pl.Int64))
+    order = lambdarank_order(ranker, schemas.FEATURE_NAMES)
+    return ranks_by(order, tables.features).rename({"rank": "ranker_rank"})
+
+
+def _slates(gold: pl.DataFrame, slates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Which slate shows which evidence turn, and the slates: as Evidence has them."""
+    items = slates.select(*_CELL, "items").explode("items", empty_as_null=False)
+    shown = items.select(*_CELL, *[pl.col("items").struct.field(name) for name in (*_TURN, "resolution")])
+    raw = shown.filter(pl.col("resolution") == "raw").select(*_CELL, *_TURN, in_slate=True).unique()
+    in_slate = (
+        gold.join(slates.select(_CELL), how="cross", maintain_order="left_right")
+        .join(raw, on=[*_CELL, *_TURN], how="left", maintain_order="left")
+        .select("number", *_CELL, pl.col("in_slate").fill_null(value=False))
+    )
+    n_turns = shown.group_by(_CELL).agg(n_turns=pl.struct(_TURN).n_unique())
+    complete = in_slate.group_by(_CELL).agg(complete=pl.col("in_slate").all())
+    of_cells = slates.select(*_CELL, "n_tokens")
+    for part in (n_turns, complete):
+        of_cells = of_cells.join(part, on=_CELL, how="left", maintain_order="left")
+    return in_slate, of_cells.with_columns(pl.col("n_turns").fill_null(0))

@@ -1,0 +1,337 @@
+"""`slatemill show` on real lakes with the profile that needs no model: every number against the lake's own files."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from dataclasses import dataclass
+
+import polars as pl
+import pytest
+from inside import ITEMS, LEXICAL, ran, stored
+from rich.console import Console
+
+from cluster.errors import NoSnapshot, SnapshotStale
+from cluster.lake import Lake
+from jobs import cli
+from jobs.config import Profile
+from jobs.ingest import ingest
+from jobs.overrides import override
+from jobs.run import Resources, run
+from jobs.show import RequestNotFound, RequestUnfinished, ranker_spec, show
+from jobs.show_report import show_request
+from models.ranker import LightGBMRanker, RankerParams, fit
+from pipeline import schemas
+from pipeline.features.groups import training_groups
+
+POOL = 6
+TURN = ["session_index", "turn_index"]
+REQUEST = ["history_id", "request_id"]
+
+
+def named(name: str, pool_size: int) -> Profile:
+    return LEXICAL.model_copy(
+        update={"name": name, "recall": LEXICAL.recall.model_copy(update={"pool_size": pool_size})}
+    )
+
+
+SMALL, WHOLE = named("small", POOL), named("whole", 10_000)
+
+
+def table(lake: Lake, name: str, profile: str | None = None) -> pl.DataFrame:
+    choice = "" if profile is None else f"profile={profile}/"
+    return pl.read_parquet(f"{lake.url}/{name}/{choice}*/*.parquet", hive_partitioning=False)
+
+
+def printed(shown, width: int) -> str:
+    out = io.StringIO()
+    show_request(shown, Console(file=out, width=width))
+    return out.getvalue()
+
+
+def small(folder) -> str:
+    """A profile of that name as a file: a command takes no other than a name or a file."""
+    path = folder / "small.yaml"
+    path.write_text("name: small\nembedder: null\nrecall: {channels: [bm25]}\n")
+    return str(path)
+
+
+def said_by_main(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["slatemill", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capsys.readouterr()
+    return ended.value.code or 0, said.out, said.err
+
+
+def damaged(path) -> set[str]:
+    """Damages the pages under a whole footer (what a bad disk does, and no plan sees); the histories of the file."""
+    histories = set(pl.read_parquet(path)["history_id"])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4] + b"\xff" * 400 + whole[404:])
+    return histories
+
+
+@dataclass(frozen=True)
+class Made:
+    """A lake with a run of a pool of six and a ranker, one of a pool of all, and where the ranker lies."""
+
+    lake: Lake
+    ranker: LightGBMRanker
+    folder: str
+    run_id: str
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Made:
+    folder = tmp_path_factory.mktemp("made")
+    lake = stored(folder, ITEMS)
+    ran(lake, WHOLE)
+    features, labels = table(lake, "features", "whole").to_arrow(), table(lake, "labels").to_arrow()
+    learned = training_groups(features, labels, schemas.FEATURE_NAMES)
+    data = (learned.matrix, learned.relevance, learned.group_sizes, schemas.FEATURE_NAMES)
+    ranker = fit(*data, RankerParams(trees=5, num_leaves=4), profile="small")
+    ranker.save(folder / "ranker")
+    _, run_id = ran(lake, SMALL, ranker, f"folder {folder / 'ranker'}")
+    return Made(lake, ranker, str(folder / "ranker"), run_id)
+
+
+@pytest.mark.cluster
+def test_every_number_is_that_of_the_lakes_own_files_and_ranks_outside_the_pool_are_true(made):
+    labels = table(made.lake, "labels").unique()
+    pools = table(made.lake, "pools", "small")
+    whole = table(made.lake, "pools", "whole")
+    slates = pl.concat([table(made.lake, name, "small") for name in ("slates", "oracle_slates")])
+    asked = table(made.lake, "requests")
+    outside = 0
+    for request in asked.iter_rows(named=True):
+        of_request = (pl.col("request_id") == request["request_id"]) & (pl.col("history_id") == request["history_id"])
+        found = show(made.lake, "small", None, request["request_id"]).as_dict()
+        gold = sorted(labels.filter(of_request).select(TURN).rows())
+        assert [(row["session_index"], row["turn_index"]) for row in found["evidence"]] == gold
+        assert found["request"]["kappa"] == len({session for session, _ in gold})
+        position = {row[:2]: row[2] for row in pools.filter(of_request).select(*TURN, "pool_position").rows()}
+        true = {row[:2]: row[2:] for row in whole.filter(of_request).select(*TURN, "pool_position", "bm25_rank").rows()}
+        assert found["request"]["n_visible"] == len(true)
+        items = {
+            (slate["policy"], slate["budget"]): {
+                (item["session_index"], item["turn_index"]): item["rank"] for item in slate["items"]
+            }
+            for slate in slates.filter(of_request).to_dicts()
+        }
+        for row in found["evidence"]:
+            turn = row["session_index"], row["turn_index"]
+            outside += turn not in position
+            assert row["pool_position"] == position.get(turn)
+            assert (row["recall_rank"], row["bm25_rank"]) == true[turn]
+            assert {
+                (policy, int(budget)): held
+                for policy, marks in row["in_slate"].items()
+                for budget, held in marks.items()
+            } == {cell: turn in held for cell, held in items.items()}
+            if turn in items["lambdarank", 2700]:
+                assert row["ranker_rank"] == items["lambdarank", 2700][turn]
+            assert (row["ranker_rank"] is None) == (turn not in position)
+        tokens = {row[:2]: row[2] for row in slates.filter(of_request).select("policy", "budget", "n_tokens").rows()}
+        assert {(row["policy"], row["budget"]): row["n_tokens"] for row in found["slates"]} == tokens
+        for row in found["slates"]:
+            held = items[row["policy"], row["budget"]]
+            assert (row["n_turns"], row["complete"]) == (len(held), set(gold) <= set(held))
+    assert outside > 0
+
+
+@pytest.mark.cluster
+def test_json_is_all_that_is_written_and_says_what_the_job_found(made, tmp_path, monkeypatch, capsys):
+    request_id = ITEMS[0]["question_id"]
+    code, out, err = said_by_main(
+        monkeypatch, capsys, "show", made.lake.url, request_id, "-p", small(tmp_path), "--json"
+    )
+    assert (code, err) == (0, "")
+    assert json.loads(out) == show(made.lake, "small", made.run_id, request_id).as_dict()
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("width", [80, 120])
+def test_what_is_printed_fits_the_terminal_and_holds_each_turn_and_slate(made, width):
+    shown = show(made.lake, "small", None, ITEMS[0]["question_id"])
+    text = printed(shown, width)
+    assert max(len(line) for line in text.splitlines()) <= width
+    for row in shown.evidence.turns.iter_rows(named=True):
+        assert f" {row['number']} b{row['batch']} s{row['session']} t{row['turn_index']} " in text
+        assert row["source_session"] in text
+    complete = shown.evidence.slates["complete"].to_list()
+    assert [" yes " in line for line in text.splitlines() if "✓" in line or "✗" in line] == complete
+
+
+@pytest.mark.cluster
+def test_an_unknown_request_is_named_with_those_near_it_and_ends_with_code_2(made, tmp_path, monkeypatch, capsys):
+    near = ITEMS[3]["question_id"]
+    with pytest.raises(RequestNotFound, match=near):
+        show(made.lake, "small", None, near + "x")
+    with pytest.raises(RequestNotFound, match=f"no request '{near}' of history 'nobody'"):
+        show(made.lake, "small", None, near, "nobody")
+    with pytest.raises(NoSnapshot):
+        show(made.lake, "small", "no-run", near)
+    code, out, err = said_by_main(monkeypatch, capsys, "show", made.lake.url, near + "x", "-p", small(tmp_path))
+    assert (code, out) == (2, "")
+    assert near in err.replace("\n", "")
+
+
+@pytest.mark.cluster
+def test_the_ranker_must_be_that_of_the_run(made, tmp_path):
+    request_id = ITEMS[0]["question_id"]
+    lake = stored(tmp_path, ITEMS[:1])
+    ran(lake, LEXICAL, made.ranker, f"folder {tmp_path / 'ranker'}")
+    absent = show(lake, "lexical", None, request_id)
+    assert absent.evidence.turns["ranker_rank"].null_count() == absent.evidence.turns.height > 0
+    assert "cannot be loaded" in absent.notes[0]
+    LightGBMRanker(made.ranker.model_text + "\n", made.ranker.feature_names, made.ranker.params, "other").save(
+        tmp_path / "ranker"
+    )
+    other = show(lake, "lexical", None, request_id)
+    assert other.evidence.turns["ranker_rank"].null_count() == other.evidence.turns.height
+    assert "is not the ranker of the run" in other.notes[0]
+    made.ranker.save(tmp_path / "ranker")
+    same = show(lake, "lexical", None, request_id)
+    assert same.notes == ()
+    assert same.evidence.turns["ranker_rank"].null_count() < same.evidence.turns.height
+    assert "is not the ranker of the run" in " ".join(printed(other, 80).split())
+
+
+@pytest.mark.cluster
+def test_what_arrived_after_a_request_is_part_of_a_run_as_of_latest_only_and_changed_files_are_refused(tmp_path):
+    lake = stored(tmp_path, ITEMS[:1])
+    later = json.loads(json.dumps(ITEMS[:1]))
+    later[0]["haystack_sessions"].append([{"role": "user", "content": "One more thing, said early."}])
+    later[0]["haystack_dates"].append("2001/01/01 (Mon) 10:00")
+    later[0]["haystack_session_ids"].append("late_arrival")
+    (tmp_path / "later.json").write_text(json.dumps(later))
+    first = table(lake, "turns").height
+    ingest(lake, str(tmp_path / "later.json"), "longmemeval", {})
+    _, run_id = ran(lake)
+    shown = show(lake, "lexical", None, ITEMS[0]["question_id"])
+    assert (shown.evidence.n_turns, shown.evidence.n_visible, shown.evidence.recall_repeats) == (first, first, True)
+    ran(lake, override(LEXICAL, None, "latest"))
+    shown = show(lake, "lexical", None, ITEMS[0]["question_id"])
+    assert (shown.evidence.n_turns, shown.evidence.recall_repeats) == (first + 1, True)
+    with pytest.raises(SnapshotStale):
+        show(lake, "lexical", run_id, ITEMS[0]["question_id"])
+
+
+@pytest.mark.cluster
+def test_of_two_histories_with_one_request_id_history_picks(tmp_path):
+    lines = [
+        {
+            "history_id": name,
+            "sessions": [{"session_id": "s", "turns": [{"role": "user", "text": f"{name} moved to Rome"}]}],
+            "requests": [{"request_id": "r", "text": "Where?", "evidence": [{"session": "s", "turn": 0}]}],
+        }
+        for name in ("ada", "bob")
+    ]
+    lake = stored(tmp_path, lines, "native")
+    ran(lake)
+    with pytest.raises(RequestNotFound, match=r"--history\. They are ada, bob"):
+        show(lake, "lexical", None, "r")
+    for name in ("ada", "bob"):
+        shown = show(lake, "lexical", None, "r", name)
+        assert shown.evidence.turns["text_start"].to_list() == [f"{name} moved to Rome"]
+    with pytest.raises(RequestNotFound, match=r"no request 'q' of history 'ada'\. Near it: r"):
+        show(lake, "lexical", None, "q", "ada")
+
+
+@pytest.mark.cluster
+def test_a_cited_turn_that_is_not_stored_is_said_to_be_left_out(tmp_path):
+    cited = [{"session": "s", "turn": turn} for turn in (0, 7)]
+    line = {
+        "history_id": "ada",
+        "sessions": [{"session_id": "s", "turns": [{"role": "user", "text": "ada moved to Rome"}]}],
+        "requests": [{"request_id": "r", "text": "Rome?", "evidence": cited}],
+    }
+    lake = stored(tmp_path, [line], "native")
+    ran(lake)
+    shown = show(lake, "lexical", None, "r")
+    assert shown.evidence.turns.height == 1
+    assert [note for note in shown.notes if note.startswith("1 cited turn(s) are not stored")]
+
+
+@pytest.mark.cluster
+def test_many_evidence_turns_hidden_ones_and_hostile_text_are_printed_within_80_columns(tmp_path):
+    texts = ["\x1b[31mred\x07 [bold]kite[/bold]", "moss " * 40, *[f"kite number {place}" for place in range(26)]]
+    turns = [{"role": "user", "text": text} for text in texts]
+    line = {
+        "history_id": "eve",
+        "sessions": [
+            {"session_id": "a_session_" * 9, "time": "2024-01-01", "turns": turns},
+            {"session_id": "late", "time": "2024-03-01", "turns": [{"role": "user", "text": "kite, later"}]},
+        ],
+        "requests": [
+            {"request_id": "r", "text": "Which \x1b[2Jkite? " * 60, "asked_at": "2024-02-01",
+             "evidence": [*[{"session": 0, "turn": place} for place in range(28)], {"session": 1, "turn": 0}]}
+        ],
+    }  # fmt: skip
+    lake = stored(tmp_path, [line], "native")
+    ran(lake, named("lexical", 20))
+    shown = show(lake, "lexical", None, "r")
+    text = printed(shown, 80)
+    assert max(len(line) for line in text.splitlines()) <= 80
+    assert "\x1b" not in text
+    assert "[31mred [bold]kite[/bold]" in text
+    assert re.search(r"\bnot +[^\n]*\n +visible\b", text)
+    assert "the request sees 28 of 29 turns" in text
+    assert text.count(": not") == 8
+    assert {str(number) for number in range(1, 30)} <= set(text[text.index("slates, and") :].split())
+    marks = [(line.count("✓"), line.count("✗")) for line in text.splitlines() if "✓" in line or "✗" in line]
+    assert [sum(pair) for pair in marks] == [10] * 4 + [10] * 4 + [9] * 4
+    assert sum(pair[0] for pair in marks) == shown.evidence.in_slate["in_slate"].sum() > 0
+
+
+@pytest.mark.cluster
+def test_a_request_that_a_failed_run_did_not_get_to_is_refused_and_the_others_are_shown(tmp_path):
+    lake = stored(tmp_path, ITEMS)
+    unrecalled, unjudged = (damaged(sorted(tmp_path.glob(f"lake/{name}/*/*.parquet"))[place]) for name, place in
+                            (("turns", 0), ("labels", 1)))  # fmt: skip
+    report, _ = run(lake, LEXICAL, Resources(workers=1), None, None)
+    assert report.exit_code == 1
+    shown = 0
+    for row in table(lake, "requests").to_dicts():
+        if row["history_id"] in unrecalled:
+            with pytest.raises(RequestNotFound, match="ended with code 1 and did not get to all"):
+                show(lake, "lexical", None, row["request_id"])
+        elif row["history_id"] in unjudged:
+            with pytest.raises(RequestUnfinished, match="did not make oracle_slates of"):
+                show(lake, "lexical", None, row["request_id"])
+        else:
+            shown += show(lake, "lexical", None, row["request_id"]).evidence.slates.height > 0
+    assert shown == len(ITEMS) - len(unrecalled | unjudged) > 0
+
+
+@pytest.mark.cluster
+def test_the_real_items_evidence_is_found_first_by_bm25(real_data, tmp_path):
+    source = real_data / "longmemeval" / "one_item.json"
+    if not source.is_file():
+        pytest.skip("real data is absent: no longmemeval/one_item.json; set SLATEMILL_DATA to where it lies")
+    lake = Lake.init(str(tmp_path / "lake"))
+    ingest(lake, str(source), "longmemeval", {})
+    ran(lake)
+    found = show(lake, "lexical", None, "e47becba").as_dict()
+    assert [(row["session"], row["turn_index"]) for row in found["evidence"]] == [(51, 4), (51, 5)]
+    assert [row["bm25_rank"] for row in found["evidence"]] == [1, 2]
+    assert [row["pool_position"] for row in found["evidence"]] == [1, 2]
+    assert {row["source_session"] for row in found["evidence"]} == {"answer_280352e9"}
+    assert (found["request"]["kappa"], found["request"]["n_visible"]) == (1, 550)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(
+    ("source", "spec"),
+    [
+        ("folder /a/ranker version 2", "/a/ranker version 2"),
+        ("slatemill-lexical version 12", "slatemill-lexical/12"),
+        (".demo/ranker", ".demo/ranker"),
+        (None, None),
+    ],
+)
+def test_a_ranker_is_loaded_again_from_the_line_that_said_where_it_was(source, spec):
+    assert ranker_spec(source) == spec

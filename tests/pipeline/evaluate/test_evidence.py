@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import schemas
+from pipeline.evaluate.evidence import RequestTables, evidence_of
+from pipeline.features.ten import features
+from pipeline.policies.slates import SlateOptions, slates
+from pipeline.recall.options import PoolOptions
+from pipeline.recall.pools import pools
+from pipeline.terms import terms
+
+pytestmark = pytest.mark.flash
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+WORDS = ["kite", "lamp", "moss", "fern", "drum"]
+FIRST = 1 << 20
+"""session_index of the first session of batch 1."""
+
+
+class Words:
+    name = "words"
+
+    def count(self, text):
+        return len(text.split())
+
+    def count_many(self, texts):
+        return np.array([self.count(text) for text in texts], np.int32)
+
+
+class Fewest:
+    """Prefers short turns: an order far from that of the pool, with many ties."""
+
+    identity = "fewest"
+    feature_names = schemas.FEATURE_NAMES
+
+    def score(self, features, names):
+        return -features[:, names.index("n_tokens")].astype(np.float64)
+
+
+def key_of(row):
+    return row["session_index"], row["turn_index"]
+
+
+def answered(texts, gold, query, pool_size=2, asked_day=None, continues=None, budgets=(9,)):
+    """The tables of one request over sessions of texts (one session a day), run through the stages."""
+    turns = [
+        {"history_id": "h", "session_index": FIRST + s, "turn_index": t, "session_time": START + timedelta(days=s),
+         "role": "user", "speaker": None, "text": text, "n_tokens": len(text.split())}
+        for s, session in enumerate(texts) for t, text in enumerate(session)
+    ]  # fmt: skip
+    sources = [
+        {"history_id": "h", "session_index": row["session_index"], "turn_index": row["turn_index"],
+         "source_format": "native", "source_session": f"S{row['session_index'] - FIRST}",
+         "source_turn": f"T{row['turn_index']}", "session_key": "k", "turn_key": "k", "content_digest": "d",
+         "continues": (continues or {}).get(row["session_index"])}
+        for row in turns
+    ]  # fmt: skip
+    asked_at = None if asked_day is None else START + timedelta(days=asked_day)
+    request = {"request_id": "q", "history_id": "h", "mode": "reader", "text": query, "asked_at": asked_at}
+    labels = [
+        {"request_id": "q", "history_id": "h", "session_index": FIRST + s, "turn_index": t} for s, t in sorted(gold)
+    ]
+    asked = pa.Table.from_pylist([{**request, "adversarial": False}], schemas.REQUESTS)
+    stored = pa.Table.from_pylist(turns, schemas.TURNS)
+    options = PoolOptions(channels=("bm25",), pool_size=pool_size)
+    pool = pools(asked, stored, terms(stored), None, None, options)
+    found = features(pool, stored)
+    policies = SlateOptions(("recall_order", "lambdarank"), tuple(budgets))
+    tables = RequestTables(
+        requests=asked,
+        labels=pa.Table.from_pylist(labels, schemas.LABELS),
+        turns=stored,
+        sources=pa.Table.from_pylist(sources, schemas.SOURCES),
+        terms=terms(stored),
+        turn_vectors=None,
+        request_vectors=None,
+        pools=pool,
+        features=found,
+        slates=slates(asked, found, stored, policies, Words(), Fewest()),
+    )
+    return tables, options
+
+
+def okapi_ranks(tables, options):
+    """Rank of each visible turn by BM25Okapi (k1, b, epsilon of the options), in plain loops."""
+    request = tables.requests.to_pylist()[0]
+    asked_at = request["asked_at"]
+    seen = [row for row in tables.turns.to_pylist() if asked_at is None or row["session_time"] <= asked_at]
+    documents = [row["text"].split() for row in seen]
+    if not documents:
+        return {}
+    average = sum(map(len, documents)) / len(documents)
+    holding = {word: sum(word in document for document in documents) for document in documents for word in document}
+    idf = {word: math.log(len(seen) - n + 0.5) - math.log(n + 0.5) for word, n in holding.items()}
+    floor = options.epsilon * sum(idf.values()) / len(idf)
+    scores = {}
+    for row, document in zip(seen, documents, strict=True):
+        score = 0.0
+        for word in request["text"].split():
+            weight = idf.get(word, 0.0)
+            times = document.count(word)
+            length = options.k1 * (1 - options.b + options.b * len(document) / average)
+            score += (floor if weight < 0 else weight) * times * (options.k1 + 1) / (times + length)
+        scores[key_of(row)] = round(score, 6)
+    ordered = sorted(scores, key=lambda key: (-scores[key], key))
+    return {key: place for place, key in enumerate(ordered, start=1)}
+
+
+TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+SESSIONS = st.lists(st.lists(TEXT, min_size=1, max_size=3), min_size=1, max_size=4)
+
+
+@settings(deadline=None, max_examples=60)
+@given(SESSIONS, st.data())
+def test_every_rank_position_and_mark_equals_a_slow_recount(texts, data):
+    places = [(s, t) for s, session in enumerate(texts) for t in range(len(session))]
+    gold = data.draw(st.sets(st.sampled_from(places), min_size=1))
+    asked_day = data.draw(st.one_of(st.none(), st.integers(0, len(texts))))
+    query = " ".join(data.draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)))
+    size = data.draw(st.integers(1, 4))
+    tables, options = answered(texts, gold, query, size, asked_day, budgets=(5, 12))
+    found = evidence_of(tables, options, Fewest())
+
+    ranks = okapi_ranks(tables, options)
+    pooled = {key_of(row): row for row in tables.pools.to_pylist()}
+    length = {key_of(row): row["n_tokens"] for row in tables.turns.to_pylist()}
+    by_ranker = sorted(pooled, key=lambda key: (length[key], pooled[key]["pool_position"]))
+    assert [key_of(row) for row in found.turns.to_dicts()] == [(FIRST + s, t) for s, t in sorted(gold)]
+    assert (found.n_turns, found.n_visible) == (len(places), len(ranks))
+    for row in found.turns.to_dicts():
+        key = key_of(row)
+        assert row["visible"] == (key in ranks)
+        assert row["bm25_rank"] == row["recall_rank"] == ranks.get(key)
+        assert row["pool_position"] == (pooled[key]["pool_position"] if key in pooled else None)
+        assert row["ranker_rank"] == (by_ranker.index(key) + 1 if key in pooled else None)
+
+    shown = {(row["policy"], row["budget"]): row for row in tables.slates.to_pylist()}
+    assert [(row["policy"], row["budget"]) for row in found.slates.to_dicts()] == list(shown)
+    holds = {cell: {key_of(item) for item in slate["items"]} for cell, slate in shown.items()}
+    key_by_number = {row["number"]: key_of(row) for row in found.turns.to_dicts()}
+    marks = {(row["number"], row["policy"], row["budget"]): row["in_slate"] for row in found.in_slate.to_dicts()}
+    assert marks == {
+        (number, *cell): key in held for number, key in key_by_number.items() for cell, held in holds.items()
+    }
+    for row in found.slates.to_dicts():
+        cell = row["policy"], row["budget"]
+        assert (row["n_tokens"], row["n_turns"]) == (shown[cell]["n_tokens"], len(holds[cell]))
+        assert row["complete"] == (set(key_by_number.values()) <= holds[cell])
+
+
+def test_a_turn_after_asked_at_is_not_visible_and_has_no_rank():
+    tables, options = answered([["kite"], ["kite lamp"]], {(0, 0), (1, 0)}, "lamp", asked_day=0)
+    found = evidence_of(tables, options, None)
+    assert found.turns["visible"].to_list() == [True, False]
+    assert found.turns["bm25_rank"].to_list() == [1, None]
+    assert found.turns["pool_position"].to_list() == [1, None]
+    assert (found.n_turns, found.n_visible) == (2, 1)
+
+
+def test_a_turn_outside_the_pool_has_its_true_ranks():
+    tables, options = answered([["moss", "lamp", "kite", "kite lamp", "fern"]], {(0, 4)}, "kite lamp", pool_size=2)
+    row = evidence_of(tables, options, None).turns.row(0, named=True)
+    assert (row["pool_position"], row["recall_rank"], row["bm25_rank"]) == (None, 5, 5)
+
+
+def test_ranks_outside_the_pool_are_unknown_where_recall_gives_another_pool_than_the_run_had():
+    tables, options = answered([["kite", "lamp", "moss"]], {(0, 0), (0, 2)}, "kite", pool_size=2)
+    column = tables.pools.column_names.index("bm25_rank")
+    stored = tables.pools.set_column(column, tables.pools.schema.field(column), pa.array([1, 9], pa.int32()))
+    found = evidence_of(replace(tables, pools=stored), options, None)
+    assert evidence_of(tables, options, None).recall_repeats
+    assert not found.recall_repeats
+    assert found.turns["bm25_rank"].to_list() == [1, None]
+
+
+def test_the_ranker_breaks_ties_as_the_policy_does_and_its_ranks_are_those_of_the_slate():
+    tables, options = answered([["moss", "lamp", "kite", "drum"]], {(0, 0), (0, 2)}, "kite", 4, budgets=(99,))
+    found = evidence_of(tables, options, Fewest())
+    slate = next(row for row in tables.slates.to_pylist() if row["policy"] == "lambdarank")
+    in_slate = {key_of(item): item["rank"] for item in slate["items"]}
+    assert [in_slate[key_of(row)] for row in found.turns.to_dicts()] == found.turns["ranker_rank"].to_list() == [2, 1]
+
+
+def test_without_a_ranker_there_is_no_rank_of_it():
+    tables, options = answered([["kite"]], {(0, 0)}, "kite")
+    assert evidence_of(tables, options, None).turns["ranker_rank"].to_list() == [None]
+
+
+def test_kappa_counts_a_continuation_as_its_first_part():
+    texts = [["kite"], ["kite"], ["kite"]]
+    tables, options = answered(texts, {(0, 0), (1, 0), (2, 0)}, "kite", continues={FIRST + 2: FIRST})
+    found = evidence_of(tables, options, None)
+    assert found.kappa == 2
+    assert found.turns["continues"].to_list() == [None, None, FIRST]
+
+
+def test_a_session_index_is_shown_by_its_batch_and_place_with_the_names_of_the_source():
+    tables, options = answered([["kite"], ["lamp", "moss"]], {(1, 1)}, "moss")
+    row = evidence_of(tables, options, None).turns.row(0, named=True)
+    assert (row["batch"], row["session"], row["turn_index"]) == (1, 1, 1)
+    assert (row["source_session"], row["source_turn"]) == ("S1", "T1")
+
+
+def test_the_start_of_a_text_is_one_line_without_control_characters():
+    tables, options = answered([["kite\n\x1b[31m\tlamp", "moss " * 30]], {(0, 0), (0, 1)}, "kite")
+    short, long = evidence_of(tables, options, None).turns["text_start"]
+    assert short == "kite [31m lamp"
+    assert len(long) == 51
+    assert long.endswith("…")
+
+
+def test_only_text_shown_raw_counts_as_evidence_in_a_slate():
+    tables, options = answered([["kite"]], {(0, 0)}, "kite")
+    rows = [
+        {**row, "items": [{**item, "resolution": "record"} for item in row["items"]]}
+        for row in tables.slates.to_pylist()
+    ]
+    found = evidence_of(replace(tables, slates=pa.Table.from_pylist(rows, schemas.SLATES)), options, None)
+    assert found.in_slate["in_slate"].to_list() == [False, False]
+    assert found.slates["n_turns"].to_list() == [1, 1]
+    assert evidence_of(tables, options, None).in_slate["in_slate"].to_list() == [True, True]
+
+
+def test_a_request_without_labels_is_neither_complete_nor_incomplete():
+    tables, options = answered([["kite"]], set(), "kite")
+    found = evidence_of(tables, options, None)
+    assert (found.turns.height, found.kappa, found.n_visible) == (0, 0, 1)
+    assert found.slates["complete"].to_list() == [None, None]
+
+
+def test_a_request_in_quarantine_has_evidence_and_no_slate():
+    tables, options = answered([["kite"]], {(0, 0)}, "kite")
+    nothing = {name: getattr(tables, name).slice(0, 0) for name in ("pools", "features", "slates")}
+    found = evidence_of(replace(tables, **nothing), options, Fewest())
+    assert found.slates.is_empty()
+    assert found.turns.select("bm25_rank", "pool_position", "ranker_rank").row(0) == (None, None, None)
+    assert found.recall_repeats
+
+
+def test_a_history_without_turns_hides_its_evidence():
+    tables, options = answered([["kite"]], {(0, 0)}, "kite")
+    found = evidence_of(replace(tables, turns=tables.turns.slice(0, 0), terms=tables.terms.slice(0, 0)), options, None)
+    assert (found.n_turns, found.turns["visible"].to_list()) == (0, [False])
