@@ -49,6 +49,7 @@ def crash_rows(units: pl.DataFrame, stage: Stage, reason: str) -> pa.Table:
     """Quarantine rows for units that kill their worker; `units` has stage.unit and `weight`, the rows they hold."""
     said = {
         **{name: units[name].to_arrow() for name in (*stage.unit, "weight")},
+        "code": pa.repeat(CRASH, units.height),
         "reason": pa.repeat(reason, units.height),
         "origin": pa.repeat(CRASH, units.height),
     }

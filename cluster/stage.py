@@ -14,7 +14,7 @@ Choice = tuple[str, str]
 Span = Literal["batch", "prefix", "all"]
 """The batches of its bucket that an input takes: the shard's own, those up to it, or all committed (as-of latest)."""
 
-CRASH_COLUMNS = ("reason", "origin", "weight")
+CRASH_COLUMNS = ("code", "reason", "origin", "weight")
 """What a quarantine table must have beside the columns of a unit, so that a crashed unit can be written there."""
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from models.tokens import token_counter
 from pipeline import schemas
-from pipeline.ingest.formats import FORMATS
+from pipeline.ingest.formats import arrivals
 from pipeline.ingest.settle import settle
+from pipeline.ingest.source import Document
 from pipeline.recall.options import PoolOptions
 from pipeline.recall.pools import pools
 from pipeline.synth.histories import json_chunks
@@ -22,9 +23,9 @@ _ROUNDS = 5
 def main() -> None:
     """Prints the median time of each engine on the same generated histories, and their ratio."""
     stream = io.BytesIO(b"".join(json_chunks(histories=40, sessions=20, seed=0)))
-    arrivals = list(FORMATS["longmemeval"](stream, {}))
+    arrived = list(arrivals("longmemeval", [Document.of(stream, "generated")], {}))
     nothing = (schemas.SOURCES.empty_table(), schemas.REQUESTS.empty_table())
-    stored = settle(arrivals, 1, *nothing, token_counter("o200k_base"))
+    stored = settle(arrived, 1, *nothing, token_counter("o200k_base"))
     indexed = terms(stored.turns)
 
     def engine(name: str) -> Callable[[], object]:

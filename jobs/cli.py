@@ -51,17 +51,31 @@ def init(
 @app.command()
 def ingest(
     lake: LakeUrl,
-    sources: Annotated[list[str] | None, typer.Argument(help="Files or URLs; each becomes a batch.")] = None,
-    source_format: Annotated[str, typer.Option("--format", "-f", help="longmemeval, locomo or native.")] = "native",
+    sources: Annotated[
+        list[str] | None, typer.Argument(help="Files, folders, globs or URLs; each becomes a batch.")
+    ] = None,
+    source_format: Annotated[
+        str, typer.Option("--format", "-f", help="A format, or auto: by content. `slatemill formats` lists them.")
+    ] = "auto",
     items: Annotated[
         str | None, typer.Option(help="Which items of an array or lines, by position or id: 0-2,5,conv-26")
     ] = None,
+    requests: Annotated[
+        str | None, typer.Option(help="Requests to make of a log that asks none: last, every-step or none.")
+    ] = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option("--key", help="Where history, session or time stand in a chat export: history=user.id"),
+    ] = None,
+    workers: Workers = None,
     void: Annotated[bool, typer.Option("--void", help="Drop an ingest that was begun and not finished.")] = False,
 ) -> None:
     """Store histories: the same source twice is a no-op."""
     from cluster import batches
     from cluster.lake import Lake
+    from jobs.ingest import AUTO
     from jobs.ingest import ingest as store
+    from jobs.report import show_ingest
     from pipeline.ingest.formats import FORMATS
 
     opened = Lake.open(lake)
@@ -71,20 +85,17 @@ def ingest(
         return
     if not sources:
         raise typer.BadParameter("name at least one source, or give --void")
-    if source_format not in FORMATS:
-        raise typer.BadParameter(f"no format {source_format!r}; there are {', '.join(FORMATS)}")
+    if source_format not in (AUTO, *FORMATS):
+        raise typer.BadParameter(f"no format {source_format!r}; there are {', '.join(FORMATS)}, and {AUTO}")
+    if any("=" not in pair for pair in keys or []):
+        raise typer.BadParameter("--key takes what=key, such as history=user.id")
+    options = {"items": items, "requests": requests, "keys": dict(pair.split("=", 1) for pair in keys or [])}
     over = False
     for source in sources:
-        report = store(opened, source, source_format, {"items": items} if items else {})
-        if report.already:
-            out.print(f"{source}: already ingested as batch {report.batch.name}")
-            continue
-        shown = ", ".join(
-            f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(report.counts.items()) if count
+        report = store(
+            opened, source, source_format, {name: value for name, value in options.items() if value}, workers
         )
-        out.print(f"{source}: batch {report.batch.name}, {shown}", highlight=False)
-        if report.lost:
-            out.print(f"{report.lost} row(s) in quarantine: see quarantine/ingest in the lake", style="yellow")
+        show_ingest(source, report, out)
         over |= report.lost_share > QUARANTINE_LIMIT
     if over:
         raise typer.Exit(QUARANTINE)

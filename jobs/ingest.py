@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
+import itertools
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,14 +17,19 @@ from cluster import tables
 from cluster.batches import Batch, Claim, claim, commit, committed, void
 from cluster.fingerprint import fingerprint
 from cluster.lake import Lake
+from cluster.parallel import each
 from cluster.progress import shown
 from cluster.report import StageReport
+from jobs.sources import File, files_of, source_digest
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.ingest.arrival import Arrival
+from pipeline.ingest.detect import detect
 from pipeline.ingest.errors import IngestError
-from pipeline.ingest.formats import FORMATS
-from pipeline.ingest.settle import Settled, settle
+from pipeline.ingest.formats import FORMATS, arrivals
+from pipeline.ingest.options import parse_options
+from pipeline.ingest.settle import settle
+from pipeline.ingest.source import Document
 
 INGEST = "ingest"
 """What the quarantine of this job is called in the lake."""
@@ -36,15 +40,22 @@ _TABLES = {
     "requests": schemas.REQUESTS,
     "labels": schemas.LABELS,
 }
+AUTO = "auto"
+"""The format that is to be found out."""
+
+SIDE_BY_SIDE = 20_000
+"""From so many turns on, storing on several cores is worth the start of Ray."""
+
 _MEGABYTE = 1_000_000
 _STAGED = ("turns", "requests", "citations", "quarantine")
 
 
 @dataclass
 class IngestReport:
-    """What one source brought: the batch, whether it was there before, counts by name, and the rows lost."""
+    """What one source brought: the batch, its format, whether it was there before, counts by name, and rows lost."""
 
     batch: Batch
+    source_format: str
     already: bool
     counts: dict[str, int] = field(default_factory=dict)
     lost: int = 0
@@ -56,20 +67,29 @@ class IngestReport:
         return self.lost / max(1, self.lost + sum(self.counts.get(name, 0) for name in arrived))
 
 
-def ingest(lake: Lake, source: str, source_format: str, options: Mapping[str, Any]) -> IngestReport:
-    """Stores one source as a batch; the same bytes with the same options again are a no-op.
+def ingest(
+    lake: Lake, source: str, source_format: str, options: Mapping[str, Any], workers: int | None = None
+) -> IngestReport:
+    """Stores one source (a file, a folder or a glob) as a batch; the same bytes with the same options are a no-op.
 
-    Raises IngestError when the bytes are not of the format, BatchInProgress when another batch is uncommitted.
+    `source_format` may be `auto`. With much to store, buckets are stored side by side on `workers` cores.
+    Raises IngestError when the bytes are not of the format, BatchInProgress when another batch is uncommitted,
+    FileNotFoundError when there is no such file.
     """
-    digest = fingerprint({"bytes": _digest(source), "format": source_format, "options": dict(options)})
-    ticket = claim(lake, digest)
+    files = files_of(source)
+    if source_format == AUTO:
+        source_format = detect_format(files)
+    known = FORMATS[source_format]
+    parse_options(options, known.options)
+    contents = source_digest(files, with_names=known.by_name or len(files) > 1)
+    ticket = claim(lake, fingerprint({"files": contents, "format": source_format, "options": dict(options)}))
     if ticket.already is not None:
-        return IngestReport(ticket.already, already=True, counts=dict(ticket.already.counts))
+        return IngestReport(ticket.already, source_format, already=True, counts=dict(ticket.already.counts))
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="slatemill-ingest-") as folder:
         spool = Spool(Path(folder), lake)
         try:
-            for arrival in _arrivals(source, source_format, options):
+            for arrival in _arrivals(files, source_format, options):
                 spool.add(arrival)
                 counts.update(arrival.counts)
         except IngestError:
@@ -78,27 +98,65 @@ def ingest(lake: Lake, source: str, source_format: str, options: Mapping[str, An
             raise
         lost = 0
         with shown(StageReport("store", total=len(spool.buckets), unit="buckets"), "ingest") as advance:
-            for done, bucket in enumerate(spool.buckets, start=1):
-                settled = _settle_bucket(lake, ticket, bucket, spool.arrival(bucket))
+            for done, settled in enumerate(_settle_all(lake, ticket, spool, workers), start=1):
                 counts.update(settled.counts)
-                lost += sum(settled.quarantine["weight"].to_pylist())
+                lost += settled.lost
                 advance(done)
         batch = commit(lake, ticket, spool.buckets, dict(counts))
-    return IngestReport(batch, already=False, counts=dict(counts), lost=lost)
+    return IngestReport(batch, source_format, already=False, counts=dict(counts), lost=lost)
 
 
-def _arrivals(source: str, source_format: str, options: Mapping[str, Any]) -> Iterator[Arrival]:
+def detect_format(files: Sequence[File]) -> str:
+    """The format that all files have. Raises IngestError where one has none, or they have several."""
+    found: dict[str, str] = {}
+    for file in files:
+        with file.document() as (document, _):
+            found.setdefault(detect(document), file.name)
+    if len(found) > 1:
+        named = ", ".join(f"{name} ({file})" for name, file in sorted(found.items()))
+        raise IngestError(f"the source holds files of several formats: {named}. Ingest them one format at a time")
+    return next(iter(found))
+
+
+def _arrivals(files: Sequence[File], source_format: str, options: Mapping[str, Any]) -> Iterator[Arrival]:
     """Chunks of a source; shows how much of its bytes has been read."""
-    opened = fsspec.open(source, "rb")
-    size = -(-opened.fs.size(opened.path) // _MEGABYTE)
-    with opened as stream, shown(StageReport("read", total=size, unit="MB"), "ingest") as advance:
-        for arrival in FORMATS[source_format](stream, options):
+    size = sum(file.size for file in files)
+    read = 0
+    stream: Any = None
+
+    def documents() -> Iterator[Document]:
+        nonlocal read, stream
+        for file in files:
+            with file.document() as (document, stream):
+                yield document
+            read, stream = read + file.size, None
+
+    with shown(StageReport("read", total=-(-size // _MEGABYTE), unit="MB"), "ingest") as advance:
+        for arrival in arrivals(source_format, documents(), options):
             yield arrival
-            advance(min(stream.tell() // _MEGABYTE, size))
-        advance(size)
+            advance((read + (stream.tell() if stream is not None else 0)) // _MEGABYTE)
+        advance(-(-size // _MEGABYTE))
 
 
-def _settle_bucket(lake: Lake, ticket: Claim, bucket: int, arrival: Arrival) -> Settled:
+@dataclass(frozen=True)
+class Stored:
+    """What was stored of one bucket: counts, and the rows lost."""
+
+    counts: dict[str, int]
+    lost: int
+
+
+def _settle_all(lake: Lake, ticket: Claim, spool: Spool, workers: int | None) -> Iterator[Stored]:
+    """Stores every bucket: here where there is little, else side by side."""
+    tasks = [(lake, ticket, bucket, spool.folder) for bucket in spool.buckets]
+    if spool.n_turns < SIDE_BY_SIDE or len(tasks) < 2:
+        return itertools.starmap(settle_bucket, tasks)
+    return each(settle_bucket, tasks, workers)
+
+
+def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stored:
+    """Settles what was spooled of one bucket, and writes its files. Runs in a worker, and may be run again."""
+    arrival = spooled_arrival(spooled, bucket)
     histories = pc.unique(
         pa.concat_arrays([*arrival.turns["history_id"].chunks, *arrival.requests["history_id"].chunks])
     ).to_pylist()
@@ -127,14 +185,27 @@ def _settle_bucket(lake: Lake, ticket: Claim, bucket: int, arrival: Arrival) -> 
         tables.publish(lake.storage, path, settled.quarantine, schemas.QUARANTINE, stamp)
     for table, schema in _TABLES.items():
         tables.publish(lake.storage, lake.path(table, bucket, ticket.name), getattr(settled, table), schema, stamp)
-    return settled
+    return Stored(settled.counts, pc.sum(settled.quarantine["weight"]).as_py() or 0)
+
+
+def spooled_arrival(folder: Path, bucket: int) -> Arrival:
+    """Everything that was spooled of one bucket, in the order in which it came."""
+
+    def read(name: str) -> Iterator[pa.Table]:
+        for path in sorted(folder.glob(f"{bucket}-{name}-*.arrow")):
+            with pa.memory_map(str(path)) as mapped:
+                yield pa.ipc.open_file(mapped).read_all()
+
+    empty = Arrival.empty()
+    return Arrival(**{name: pa.concat_tables([getattr(empty, name), *read(name)]) for name in _STAGED})
 
 
 class Spool:
     """Arrivals on their way to their buckets, on local disk: memory holds one chunk, then one bucket."""
 
     def __init__(self, folder: Path, lake: Lake) -> None:
-        self._folder = folder
+        self.folder = folder
+        self.n_turns = 0
         self._lake = lake
         self._chunks = 0
         self._buckets: set[int] = set()
@@ -147,6 +218,7 @@ class Spool:
     def add(self, arrival: Arrival) -> None:
         """Splits one chunk by bucket. What names no history (an unreadable item) goes to bucket 0."""
         self._chunks += 1
+        self.n_turns += arrival.turns.num_rows
         for name in _STAGED:
             table = getattr(arrival, name)
             if not table.num_rows:
@@ -157,28 +229,7 @@ class Spool:
             of_row = pc.fill_null(pc.take(buckets, pc.index_in(histories, distinct)), 0)
             for bucket in pc.unique(of_row).to_pylist():
                 self._buckets.add(bucket)
-                target = self._folder / f"{bucket}-{name}-{self._chunks:08d}.arrow"
+                target = self.folder / f"{bucket}-{name}-{self._chunks:08d}.arrow"
                 part = table.filter(pc.equal(of_row, bucket))
                 with pa.ipc.new_file(str(target), part.schema) as writer:
                     writer.write_table(part)
-
-    def arrival(self, bucket: int) -> Arrival:
-        """Everything of one bucket, in the order in which it came."""
-        empty = Arrival.empty()
-        parts = {name: list(self._read(bucket, name)) for name in _STAGED}
-        return Arrival(
-            **{name: pa.concat_tables(parts[name] or [getattr(empty, name)]) for name in _STAGED},
-        )
-
-    def _read(self, bucket: int, name: str) -> Iterator[pa.Table]:
-        for path in sorted(self._folder.glob(f"{bucket}-{name}-*.arrow")):
-            with pa.memory_map(str(path)) as mapped:
-                yield pa.ipc.open_file(mapped).read_all()
-
-
-def _digest(source: str) -> str:
-    with fsspec.open(source, "rb") as stream:
-        running = hashlib.sha256()
-        while block := stream.read(1 << 20):
-            running.update(block)
-    return running.hexdigest()

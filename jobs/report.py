@@ -10,9 +10,21 @@ from rich.console import Console
 from rich.table import Table
 
 from cluster.report import RunReport
+from jobs.ingest import IngestReport
 from jobs.train import TrainReport
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
+
+
+def show_ingest(source: str, result: IngestReport, out: Console) -> None:
+    """What one source brought."""
+    if result.already:
+        out.print(f"{source}: already ingested as batch {result.batch.name}", markup=False, highlight=False)
+        return
+    shown = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(result.counts.items()) if count)
+    out.print(f"{source}: {result.source_format}, batch {result.batch.name}, {shown}", markup=False, highlight=False)
+    if result.lost:
+        out.print(f"{result.lost} row(s) in quarantine: see quarantine/ingest in the lake", style="yellow")
 
 
 def show_run(result: RunReport, run_id: str, command: str, out: Console, err: Console) -> None:

@@ -158,15 +158,15 @@ QUARANTINE = pa.schema(
         pa.field("request_id", TEXT),
         pa.field("session_index", pa.int64()),
         pa.field("turn_index", pa.int32()),
-        pa.field("source", TEXT),
+        pa.field("file", TEXT),
+        pa.field("place", TEXT),
+        pa.field("code", TEXT, nullable=False),
         pa.field("reason", TEXT, nullable=False),
         pa.field("origin", TEXT, nullable=False),
         pa.field("weight", pa.int32(), nullable=False),
     ]
 )
-"""What could not be processed, and why. `source` is where it stood in the source; `origin` is `row` (the stage refused
-it) or `crash` (it killed its worker, found by bisection); `weight` counts what counts toward the quarantine limit:
-1 for a lost row, 0 for a note (a citation that names no turn)."""
-
-CITATION_NOTE = "evidence: "
-"""How the reason of a note about a citation of a request begins."""
+"""What could not be processed, and why. `file` and `place` are where it stood in the source; `code` is a word that
+programs may rely on (pipeline.ingest.codes, or what a stage gives), `reason` is for people; `origin` is `row` (the
+stage refused it) or `crash` (it killed its worker, found by bisection); `weight` counts what counts toward the
+quarantine limit: 1 for a lost row, 0 for a note (a citation that names no turn)."""

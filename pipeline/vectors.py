@@ -15,6 +15,9 @@ from pipeline.schemas import QUARANTINE, REQUEST_KEY, TURN_KEY
 from pipeline.schemas import request_vectors as request_vectors_schema
 from pipeline.schemas import turn_vectors as turn_vectors_schema
 
+NOT_FINITE = "not_finite"
+"""Code of what got a vector that is not finite."""
+
 Vectors = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
 
@@ -97,7 +100,7 @@ def _vector_column(vectors: Vectors, dim: int) -> pa.Array:
 def _quarantine(keys: pl.DataFrame, embedder: Embedder) -> pa.Table:
     """Quarantine rows of what got a vector that is not finite."""
     reason = f"embedder {embedder.name}: vector is not finite"
-    rows = keys.with_columns(reason=pl.lit(reason), origin=pl.lit("row"), weight=pl.lit(1))
+    rows = keys.with_columns(code=pl.lit(NOT_FINITE), reason=pl.lit(reason), origin=pl.lit("row"), weight=pl.lit(1))
     absent = [name for name in QUARANTINE.names if name not in rows.columns]
     return (
         rows.with_columns(pl.lit(None).alias(name) for name in absent)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pyarrow as pa
 
-from pipeline.schemas import CITATION_NOTE, REQUEST_KEY, TURN_KEY
+from pipeline.ingest.codes import Code
+from pipeline.schemas import REQUEST_KEY, TURN_KEY
 
 
 def unseen_evidence(requests: pa.Table, labels: pa.Table, turns: pa.Table) -> pl.DataFrame:
@@ -35,10 +36,8 @@ def unresolved_citations(quarantine: pa.Table) -> pl.DataFrame:
 
     Columns: history_id, request_id, n_unresolved. A source that is delivered again repeats its notes: each counts once.
     """
-    noted = _frame(quarantine).filter(
-        (pl.col("weight") == 0) & pl.col("request_id").is_not_null() & pl.col("reason").str.starts_with(CITATION_NOTE)
-    )
-    return noted.unique([*REQUEST_KEY, "source"]).group_by(REQUEST_KEY).agg(n_unresolved=pl.len())
+    noted = _frame(quarantine).filter((pl.col("code") == Code.CITATION.value) & pl.col("request_id").is_not_null())
+    return noted.unique([*REQUEST_KEY, "place"]).group_by(REQUEST_KEY).agg(n_unresolved=pl.len())
 
 
 def _frame(table: pa.Table) -> pl.DataFrame:

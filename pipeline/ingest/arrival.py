@@ -1,6 +1,7 @@
 """What a reader delivers: staged tables, which know their source but not yet their place in the lake.
 
 They can be spooled to disk between parsing and settling. `item` is the position of an array item or line in the source,
+counted on from one `file` to the next,
 `session_position` and `turn_position` are positions in the item and in the session, before anything is dropped: within
 a history, (item, session_position, turn_position) is source order. Rows of one history may come from several items.
 """
@@ -17,6 +18,7 @@ STAGED_TURNS = pa.schema(
     [
         pa.field("history_id", TEXT, nullable=False),
         pa.field("item", pa.int64(), nullable=False),
+        pa.field("file", TEXT, nullable=False),
         pa.field("session_position", pa.int64(), nullable=False),
         pa.field("turn_position", pa.int64(), nullable=False),
         pa.field("session_key", TEXT, nullable=False),
@@ -45,6 +47,7 @@ STAGED_REQUESTS = pa.schema(
         pa.field("history_id", TEXT, nullable=False),
         pa.field("request_id", TEXT, nullable=False),
         pa.field("item", pa.int64(), nullable=False),
+        pa.field("file", TEXT, nullable=False),
         pa.field("request_position", pa.int64(), nullable=False),
         pa.field("mode", TEXT, nullable=False),
         pa.field("text", TEXT, nullable=False),
@@ -52,16 +55,19 @@ STAGED_REQUESTS = pa.schema(
         pa.field("category", TEXT),
         pa.field("answer", TEXT),
         pa.field("adversarial", pa.bool_(), nullable=False),
+        pa.field("seen_before", pa.bool_(), nullable=False),
         *[pa.field(f"seen_{name}", kind) for name, kind in _REFERENCE_FIELDS],
     ]
 )
-"""One row a request. The last turn that it sees is named by the columns seen_*, as in CITATIONS; null without one."""
+"""One row a request. The last turn that it sees is named by the columns seen_*, as in CITATIONS; null without one. With
+`seen_before` that turn is the first that it does not see."""
 
 CITATIONS = pa.schema(
     [
         pa.field("history_id", TEXT, nullable=False),
         pa.field("request_id", TEXT, nullable=False),
         pa.field("item", pa.int64(), nullable=False),
+        pa.field("file", TEXT, nullable=False),
         pa.field("request_position", pa.int64(), nullable=False),
         pa.field("place", TEXT, nullable=False),
         *[pa.field(name, kind) for name, kind in _REFERENCE_FIELDS],
@@ -76,7 +82,8 @@ A turn of the same item is named by (session_key, turn_key, content_digest); a t
 class Arrival:
     """A chunk of histories as they arrived: tables of STAGED_TURNS, STAGED_REQUESTS, CITATIONS and QUARANTINE.
 
-    `counts` says what was left out or changed: blank_turns, empty_sessions, sanitised_texts; and `items`, those read.
+    `counts` says what was left out or changed: blank_turns, empty_sessions, sanitised_texts; and the files and items
+    that were read.
     """
 
     turns: pa.Table

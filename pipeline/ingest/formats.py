@@ -1,41 +1,66 @@
-"""The formats that can be ingested. A new one: a module with a function that yields histories, and a line here."""
+"""The formats that can be ingested. A new one: a module that reads and recognises it, and a line here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from pipeline.ingest import locomo, longmemeval, native
 from pipeline.ingest.arrival import Arrival
 from pipeline.ingest.errors import IngestError
-from pipeline.ingest.options import Items, parse_options
-from pipeline.ingest.source import Refused, SourceHistory
+from pipeline.ingest.options import Options, parse_options
+from pipeline.ingest.sample import Sample
+from pipeline.ingest.source import Document, Refused, SourceHistory
 from pipeline.ingest.staging import Staging
-
-Reader = Callable[[BinaryIO, Items], Iterator[SourceHistory | Refused]]
 
 ARRIVAL_CHARACTERS = 8_000_000
 """An arrival is closed once its turns hold so many characters. One item is never divided."""
 
-_READERS: dict[str, Reader] = {
-    "locomo": locomo.read,
-    "longmemeval": longmemeval.read,
-    "native": native.read,
+
+@dataclass(frozen=True)
+class Format:
+    """One format: what reads a document of it, what tells its own from others, and what it may be told.
+
+    `read` yields histories one at a time and raises IngestError for a document that is not of the format. `recognises`
+    looks at the first records of a document. `options` are those beyond `items`. `by_name`: a history may be called
+    after its file.
+    """
+
+    read: Callable[[Document, Options], Iterator[SourceHistory | Refused]]
+    recognises: Callable[[Sample], bool]
+    options: tuple[str, ...] = ()
+    by_name: bool = False
+
+
+FORMATS: dict[str, Format] = {
+    "longmemeval": Format(longmemeval.read, longmemeval.recognises),
+    "locomo": Format(locomo.read, locomo.recognises),
+    "native": Format(native.read, native.recognises),
 }
 
 
-def _arrivals(source_format: str, stream: BinaryIO, options: Mapping[str, Any]) -> Iterator[Arrival]:
-    """Reads a binary stream to its end in bounded memory. Raises IngestError.
+def arrivals(source_format: str, documents: Iterable[Document], options: Mapping[str, Any]) -> Iterator[Arrival]:
+    """Reads all documents of a source to their ends, in bounded memory.
 
-    The error may come after arrivals were handed out (a file cut short, an item asked for that is not there): nothing
-    may be committed before the iterator has ended.
+    Raises IngestError, which may come after arrivals were handed out (a file cut short, an item asked for that is not
+    there): nothing may be committed before the iterator has ended.
     """
-    items = parse_options(options)
+    known = FORMATS[source_format]
+    parsed = parse_options(options, known.options)
     staging = Staging(source_format)
+    for document in documents:
+        staging.begin(document.name)
+        yield from _of_document(source_format, document, parsed, staging)
+    parsed.items.require_found()
+    yield staging.take()
+
+
+def _of_document(source_format: str, document: Document, options: Options, staging: Staging) -> Iterator[Arrival]:
+    """Arrivals that one document fills; what is left stays staged."""
     first_refusal: Refused | None = None
     readable = False
-    for entry in _READERS[source_format](stream, items):
+    for entry in FORMATS[source_format].read(document, options):
         if isinstance(entry, Refused):
             first_refusal = first_refusal or entry
             staging.refuse(entry)
@@ -43,15 +68,8 @@ def _arrivals(source_format: str, stream: BinaryIO, options: Mapping[str, Any]) 
             readable = True
             staging.add(entry)
         if staging.characters >= ARRIVAL_CHARACTERS:
-            yield staging.arrival()
-            staging = Staging(source_format)
-    items.require_found()
+            yield staging.take()
     if first_refusal and not readable:
-        raise IngestError(f"nothing here is {source_format}: {first_refusal.place}: {first_refusal.reason}")
-    yield staging.arrival()
-
-
-FORMATS: dict[str, Callable[[BinaryIO, Mapping[str, Any]], Iterator[Arrival]]] = {
-    name: partial(_arrivals, name) for name in _READERS
-}
-"""By name: `(stream, options) -> arrivals`. The option of every format is `items`, see pipeline.ingest.options."""
+        raise IngestError(
+            f"nothing in {document.name} is {source_format}: {first_refusal.place}: {first_refusal.reason}"
+        )

@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
+from pipeline.ingest.codes import Code
 from pipeline.ingest.json_items import json_items
-from pipeline.ingest.options import Items
-from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
+from pipeline.ingest.options import Options
+from pipeline.ingest.sample import Sample
+from pipeline.ingest.source import (
+    Document,
+    Refused,
+    SourceHistory,
+    SourceRequest,
+    SourceSession,
+    SourceTurn,
+    TurnReference,
+)
 from pipeline.ingest.times import TimeError, parse_locomo_time
-from pipeline.schemas import CITATION_NOTE
 
 ADVERSARIAL = "5"
 """The category of questions that the conversation does not answer."""
@@ -26,24 +35,29 @@ _DIALOGUE_ID = re.compile(r"D:?0*(\d+):0*(\d+)\.*", re.IGNORECASE)
 Place = tuple[int, int]
 
 
-def read(stream: BinaryIO, items: Items) -> Iterator[SourceHistory | Refused]:
+def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """Histories of a LoCoMo file, one at a time. Raises IngestError when it is not a JSON array."""
-    for position, item in enumerate(json_items(stream)):
+    for position, item in enumerate(json_items(document.stream)):
         sample = item.get("sample_id") if isinstance(item, dict) else None
         history_id = str(position) if sample in (None, "") else str(sample)
-        if items.wants(position, [history_id]):
+        if options.items.wants(position, [history_id]):
             yield _history(position, item, history_id)
+
+
+def recognises(sample: Sample) -> bool:
+    """An array of objects that each hold a conversation."""
+    return sample.shape == "array" and sample.all_have("conversation")
 
 
 def _history(position: int, item: Any, history_id: str) -> SourceHistory | Refused:
     place = f"item {position}"
     if not isinstance(item, dict) or not isinstance(item.get("conversation"), dict):
-        return Refused(place, "key conversation is missing or not an object", 1, history_id)
+        return Refused(Code.WRONG_SHAPE, place, "key conversation is missing or not an object", 1, history_id)
     history = SourceHistory(history_id, position)
     places = _sessions(history, item["conversation"], place)
     questions = item.get("qa") or []
     if not isinstance(questions, list):
-        history.refuse(place, "key qa is not a list")
+        history.refuse(Code.WRONG_SHAPE, place, "key qa is not a list")
         return history
     for index, question in enumerate(questions):
         _request(history, index, question, places, f"{place}, question {index}")
@@ -58,18 +72,18 @@ def _sessions(history: SourceHistory, conversation: dict[str, Any], place: str) 
         name = f"session_{number}"
         session, where = conversation[name], f"{place}, {name}"
         if not isinstance(session, list):
-            history.refuse(where, "the session is not a list of turns")
+            history.refuse(Code.BAD_SESSION, where, "the session is not a list of turns")
             continue
         try:
             time = parse_locomo_time(conversation.get(f"{name}_date_time"))
         except TimeError as error:
-            history.refuse(where, str(error), max(1, len(session)))
+            history.refuse(Code.BAD_TIME, where, str(error), max(1, len(session)))
             continue
         turns = []
         for turn_position, raw in enumerate(session):
             turn = _turn(turn_position, raw)
             if isinstance(turn, str):
-                history.refuse(f"{where}, turn {turn_position}", turn)
+                history.refuse(Code.BAD_TURN, f"{where}, turn {turn_position}", turn)
                 continue
             turns.append(turn)
             named = _DIALOGUE_ID.fullmatch(turn.name or "")
@@ -99,7 +113,7 @@ def _request(history: SourceHistory, index: int, question: Any, places: dict[str
     request_id = f"{history.history_id}#q{index}"
     text = question.get("question") if isinstance(question, dict) else None
     if not isinstance(text, str) or not text.strip():
-        history.refuse(where, "the question has no text", 1, request_id)
+        history.refuse(Code.BAD_REQUEST, where, "the question has no text", 1, request_id)
         return
     category, answer = question.get("category"), question.get("answer")
     history.requests.append(
@@ -132,4 +146,4 @@ def _evidence(
             yield TurnReference(*found[0], at)
         else:
             reason = f"the id stands at {len(found)} turns" if found else "it names no turn"
-            history.refuse(at, f"{CITATION_NOTE}{reason}", 0, request_id)
+            history.refuse(Code.CITATION, at, f"evidence: {reason}", 0, request_id)

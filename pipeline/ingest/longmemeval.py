@@ -8,30 +8,45 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
+from pipeline.ingest.codes import Code
 from pipeline.ingest.json_items import json_items
-from pipeline.ingest.options import Items
-from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
+from pipeline.ingest.options import Options
+from pipeline.ingest.sample import Sample
+from pipeline.ingest.source import (
+    Document,
+    Refused,
+    SourceHistory,
+    SourceRequest,
+    SourceSession,
+    SourceTurn,
+    TurnReference,
+)
 from pipeline.ingest.times import TimeError, parse_longmemeval_time
 
 _OF_SESSIONS = ("haystack_dates", "haystack_session_ids")
 _OF_QUESTIONS = ("question", "question_id", "question_date", "question_type", "answer")
 
 
-def read(stream: BinaryIO, items: Items) -> Iterator[SourceHistory | Refused]:
+def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """Histories of a LongMemEval file, one at a time. Raises IngestError when it is not a JSON array."""
-    for position, item in enumerate(json_items(stream)):
+    for position, item in enumerate(json_items(document.stream)):
         history_id, ids = _ids(item)
-        if items.wants(position, [*ids, history_id or ""]):
+        if options.items.wants(position, [*ids, history_id or ""]):
             yield _history(position, item, history_id, ids)
+
+
+def recognises(sample: Sample) -> bool:
+    """An array of objects with a question and haystack_sessions."""
+    return sample.shape == "array" and sample.all_have("question", "haystack_sessions")
 
 
 def _history(position: int, item: Any, history_id: str | None, ids: list[str]) -> SourceHistory | Refused:
     place = f"item {position}"
     problem = _problem(item, ids)
     if problem is not None or history_id is None:
-        return Refused(place, problem or "key question_id is missing", _rows(item), history_id)
+        return Refused(Code.WRONG_SHAPE, place, problem or "key question_id is missing", _rows(item), history_id)
     history = SourceHistory(history_id, position)
     flagged = list(_sessions(history, item, place))
     _requests(history, item, ids, flagged, place)
@@ -83,19 +98,19 @@ def _sessions(history: SourceHistory, item: dict[str, Any], place: str) -> Itera
     for position, (session, date, name) in enumerate(zip(item["haystack_sessions"], dates, names, strict=True)):
         where = f"{place}, session {position}"
         if not isinstance(session, list):
-            history.refuse(where, "the session is not a list of turns")
+            history.refuse(Code.BAD_SESSION, where, "the session is not a list of turns")
             continue
         try:
             time = parse_longmemeval_time(date)
         except TimeError as error:
-            history.refuse(where, str(error), max(1, len(session)))
+            history.refuse(Code.BAD_TIME, where, str(error), max(1, len(session)))
             yield from _marked(session, position, where)
             continue
         turns = []
         for turn_position, turn in enumerate(session):
             read_turn = _turn(turn_position, turn)
             if isinstance(read_turn, str):
-                history.refuse(f"{where}, turn {turn_position}", read_turn)
+                history.refuse(Code.BAD_TURN, f"{where}, turn {turn_position}", read_turn)
             else:
                 turns.append(read_turn)
         history.sessions.append(SourceSession(position, None if name is None else str(name), time, turns))
@@ -138,12 +153,12 @@ def _requests(
         where = f"{place}, question {position}"
         text = values["question"][position]
         if not isinstance(text, str) or not text.strip():
-            history.refuse(where, "the question has no text", 1, request_id)
+            history.refuse(Code.BAD_REQUEST, where, "the question has no text", 1, request_id)
             continue
         try:
             asked_at = parse_longmemeval_time(values["question_date"][position])
         except TimeError as error:
-            history.refuse(where, f"question_date: {error}", 1, request_id)
+            history.refuse(Code.BAD_TIME, where, f"question_date: {error}", 1, request_id)
             continue
         adversarial = "_abs" in request_id
         request = SourceRequest(
@@ -173,7 +188,9 @@ def _evidence(
     answers, names = item.get("answer_session_ids"), item.get("haystack_session_ids")
     of_each = isinstance(answers, list) and len(answers) == len(ids) and all(isinstance(one, list) for one in answers)
     if not of_each or not answers or not names:
-        history.refuse(place, "has_answer cannot be given to one of several questions: no labels", weight=0)
+        history.refuse(
+            Code.NO_LABELS, place, "has_answer cannot be given to one of several questions: no labels", weight=0
+        )
         return [[] for _ in ids]
     return [[cited for cited in flagged if names[int(cited.session)] in wanted] for wanted in answers]
 

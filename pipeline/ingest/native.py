@@ -5,42 +5,59 @@ What the schema refuses is lost as narrowly as can be: a turn, a session, a requ
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from datetime import date
 from functools import cache
 from importlib import resources
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from pipeline.ingest.codes import Code
 from pipeline.ingest.errors import IngestError
-from pipeline.ingest.options import Items
-from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
+from pipeline.ingest.options import Options
+from pipeline.ingest.sample import PARQUET_MAGIC, Sample
+from pipeline.ingest.source import (
+    Document,
+    Refused,
+    SourceHistory,
+    SourceRequest,
+    SourceSession,
+    SourceTurn,
+    TurnReference,
+)
 from pipeline.ingest.times import TimeError, parse_iso_time
 
-_PARQUET_MAGIC = b"PAR1"
 _ROWS_AT_A_TIME = 64
 _REASON_CHARACTERS = 300
 
 Errors = dict[tuple[str | int, ...], str]
 
 
-def read(stream: BinaryIO, items: Items) -> Iterator[SourceHistory | Refused]:
-    """Histories of a native file, one at a time; the stream must be seekable. Raises IngestError for broken Parquet."""
-    magic = stream.read(len(_PARQUET_MAGIC))
-    stream.seek(0)
-    entries = _rows(stream) if magic == _PARQUET_MAGIC else _lines(stream)
+def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
+    """Histories of a native file, one at a time. Raises IngestError for broken Parquet."""
+    stream = document.stream
+    entries = _rows(stream) if stream.peek(4).startswith(PARQUET_MAGIC) else _lines(stream)
     for position, (place, value) in enumerate(entries):
         history_id = value.get("history_id") if isinstance(value, dict) else None
-        if items.wants(position, [history_id] if isinstance(history_id, str) else []):
+        if options.items.wants(position, [history_id] if isinstance(history_id, str) else []):
             yield value if isinstance(value, Refused) else _history(position, place, value)
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[str, Any]]:
+def recognises(sample: Sample) -> bool:
+    """Parquet, or objects with a history_id and sessions or requests."""
+    if sample.shape == "parquet":
+        return True
+    of_lines = sample.shape in ("lines", "object") and sample.all_have("history_id")
+    return of_lines and all("sessions" in record or "requests" in record for record in sample.records)
+
+
+def _lines(stream: io.BufferedReader) -> Iterator[tuple[str, Any]]:
     """Place and JSON value of each line that is not blank. Bytes that are not UTF-8 become lone surrogates."""
     for number, line in enumerate(stream, start=1):
         text = line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
@@ -49,21 +66,23 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[str, Any]]:
             try:
                 yield place, json.loads(text)
             except (ValueError, RecursionError) as error:
-                yield place, Refused(place, f"the line is not JSON: {error}")
+                yield place, Refused(Code.NOT_JSON, place, f"the line is not JSON: {error}")
 
 
-def _rows(stream: BinaryIO) -> Iterator[tuple[str, Any]]:
+def _rows(stream: io.BufferedReader) -> Iterator[tuple[str, Any]]:
     """Place and value of each row of a Parquet file, as its JSON line would be."""
     number = 0
     try:
-        for batch in pq.ParquetFile(stream).iter_batches(batch_size=_ROWS_AT_A_TIME):
+        for batch in pq.ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read())).iter_batches(
+            batch_size=_ROWS_AT_A_TIME
+        ):
             for row in range(batch.num_rows):
                 place = f"row {number}"
                 number += 1
                 try:
                     yield place, _with_iso_times(batch.slice(row, 1).to_pylist()[0])
                 except ValueError as error:
-                    yield place, Refused(place, f"the row cannot be read: {error}")
+                    yield place, Refused(Code.WRONG_SHAPE, place, f"the row cannot be read: {type(error).__name__}")
     except pa.ArrowException as error:
         raise IngestError(f"the Parquet file cannot be read at row {number}: {error}") from error
 
@@ -88,7 +107,8 @@ def _history(position: int, place: str, value: Any) -> SourceHistory | Refused:
         errors.setdefault(_lost(error), _reason(error))
     if () in errors:
         history_id = value.get("history_id") if isinstance(value, dict) else None
-        return Refused(place, errors[()], _weight(value), history_id if isinstance(history_id, str) else None)
+        known = history_id if isinstance(history_id, str) else None
+        return Refused(Code.WRONG_SHAPE, place, errors[()], _weight(value), known)
     history = SourceHistory(value["history_id"], position)
     for index, session in enumerate(value.get("sessions") or []):
         _session(history, index, session, errors, f"{place}, session {index}")
@@ -106,25 +126,30 @@ def _lost(error: ValidationError) -> tuple[str | int, ...]:
 
 
 def _reason(error: ValidationError) -> str:
+    """What the schema says against it, without the value itself: that may be a whole document, or a secret."""
     key = ".".join(str(part) for part in error.absolute_path)
-    reason = f"{key}: {error.message}" if key else error.message
+    if error.validator in ("required", "additionalProperties"):
+        said = error.message
+    else:
+        said = f"it is not what the schema asks: {error.validator} {json.dumps(error.validator_value)}"
+    reason = f"{key}: {said}" if key else said
     return reason if len(reason) <= _REASON_CHARACTERS else f"{reason[:_REASON_CHARACTERS]}..."
 
 
 def _session(history: SourceHistory, index: int, session: Any, errors: Errors, place: str) -> None:
     if ("sessions", index) in errors:
-        history.refuse(place, errors["sessions", index], max(1, _length(session, "turns")))
+        history.refuse(Code.BAD_SESSION, place, errors["sessions", index], max(1, _length(session, "turns")))
         return
     try:
         time = parse_iso_time(session.get("time"))
     except TimeError as error:
-        history.refuse(place, str(error), max(1, len(session["turns"])))
+        history.refuse(Code.BAD_TIME, place, str(error), max(1, len(session["turns"])))
         return
     turns = []
     for position, turn in enumerate(session["turns"]):
         reason = errors.get(("sessions", index, "turns", position))
         if reason is not None:
-            history.refuse(f"{place}, turn {position}", reason)
+            history.refuse(Code.BAD_TURN, f"{place}, turn {position}", reason)
             continue
         turns.append(
             SourceTurn(position, turn["role"], turn["text"] or "", turn.get("speaker") or None, turn.get("turn_id"))
@@ -135,12 +160,12 @@ def _session(history: SourceHistory, index: int, session: Any, errors: Errors, p
 def _request(history: SourceHistory, index: int, request: Any, reason: str | None, place: str) -> None:
     if reason is not None:
         request_id = request.get("request_id") if isinstance(request, dict) else None
-        history.refuse(place, reason, 1, request_id if isinstance(request_id, str) else None)
+        history.refuse(Code.BAD_REQUEST, place, reason, 1, request_id if isinstance(request_id, str) else None)
         return
     try:
         asked_at = parse_iso_time(request.get("asked_at"))
     except TimeError as error:
-        history.refuse(place, f"asked_at: {error}", 1, request["request_id"])
+        history.refuse(Code.BAD_TIME, place, f"asked_at: {error}", 1, request["request_id"])
         return
     seen = request.get("seen")
     history.requests.append(

@@ -1,23 +1,29 @@
-"""Which items of a source are wanted: by position, by range of positions, or by id."""
+"""What may be chosen about reading a source: which items, which requests to make, and under which keys things stand."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
 from pipeline.ingest.errors import IngestError
 
-OPTIONS = ("items",)
 _POSITIONS = re.compile(r"(\d+)(?:-(\d+))?")
+
+Requests = Literal["last", "every-step", "none"]
+"""Which requests are made of a log that asks none itself: for what came last, for every step or question, or none."""
+
+KEYS = ("history", "session", "time")
+"""What may be looked up under a key of the user's own: `history=user.id`."""
 
 
 class Items:
     """The choice of items, which remembers what it has met.
 
-    Written `0-2,5,conv-26`: positions (from 0) in the top-level array or among the lines, ranges with both ends, ids.
-    `id:7` is the id "7". Without a choice every item is wanted.
+    Written `0-2,5,conv-26`: positions (from 0) in the top-level array or among the lines of each file, ranges with both
+    ends, ids. `id:7` is the id "7". Without a choice every item is wanted.
     """
 
     def __init__(self, chosen: str | None = None) -> None:
@@ -52,11 +58,32 @@ class Items:
             raise IngestError(f"option items names what the source, of {self._seen} items, lacks: {', '.join(missing)}")
 
 
-def parse_options(options: Mapping[str, Any]) -> Items:
-    """The choice of items in `options`. Raises IngestError for an unknown option or a value that says nothing."""
+@dataclass(frozen=True)
+class Options:
+    """What a reader is told: `items` that are wanted, `requests` to make, and `keys` by what they lead to (KEYS)."""
+
+    items: Items = field(default_factory=Items)
+    requests: Requests = "last"
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+def parse_options(options: Mapping[str, Any], allowed: Iterable[str]) -> Options:
+    """Options from plain literals: `items` (text), `requests` (text), `keys` (a mapping).
+
+    `allowed` are those of the format. Raises IngestError for an option that is unknown, that the format does not take,
+    or whose value says nothing.
+    """
+    known = ("items", *allowed)
     for name in options:
-        if name not in OPTIONS:
-            near = difflib.get_close_matches(name, OPTIONS, n=1, cutoff=0.0)[0]
-            raise IngestError(f"unknown option {name}; did you mean {near}? Known: {', '.join(OPTIONS)}")
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+            raise IngestError(f"the format takes no option {name}; did you mean {near}? It takes {', '.join(known)}")
     chosen = options.get("items")
-    return Items(None if chosen is None else str(chosen))
+    requests = options.get("requests", "last")
+    if requests not in get_args(Requests):
+        raise IngestError(f"option requests is one of {', '.join(get_args(Requests))}, not {requests!r}")
+    keys = dict(options.get("keys", {}))
+    for name, key in keys.items():
+        if name not in KEYS or not str(key).strip("."):
+            raise IngestError(f"option keys maps {', '.join(KEYS)} to keys of the source, such as history=user.id")
+    return Options(Items(None if chosen is None else str(chosen)), requests, keys)

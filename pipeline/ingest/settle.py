@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from models.interfaces import TokenCounter
 from pipeline.ingest.arrival import Arrival
-from pipeline.schemas import CITATION_NOTE, LABELS, QUARANTINE, REQUEST_KEY, REQUESTS, SOURCES, TURN_KEY, TURNS
+from pipeline.ingest.codes import Code
+from pipeline.schemas import LABELS, QUARANTINE, REQUEST_KEY, REQUESTS, SOURCES, TURN_KEY, TURNS
 
 POSITION_BITS = 20
 MAX_SESSIONS = 1 << POSITION_BITS
@@ -76,9 +77,13 @@ def settle(
         [
             *[_frame(arrival.quarantine) for arrival in arrivals],
             _lost_sessions(overflow),
-            _lost_requests(unseen, "the last seen turn is not stored"),
-            _lost_requests(conflicting, "a request of this id is stored with other content: give it an id of its own"),
-            _notes(uncited, CITATION_NOTE + "no stored turn is meant"),
+            _lost_requests(unseen, Code.UNKNOWN_SEEN, "the last seen turn is not stored"),
+            _lost_requests(
+                conflicting,
+                Code.CONFLICT,
+                "a request of this id is stored with other content: give it an id of its own",
+            ),
+            _notes(uncited, Code.CITATION, "evidence: no stored turn is meant"),
         ]
     )
     counts = Counter(
@@ -96,7 +101,7 @@ def settle(
         sources=_table(placed, SOURCES, TURN_KEY),
         requests=_table(requests, REQUESTS, REQUEST_KEY),
         labels=_table(labels, LABELS, (*REQUEST_KEY, *TURN_KEY[1:])),
-        quarantine=_table(quarantine, QUARANTINE, ("history_id", "request_id", "source", "reason")),
+        quarantine=_table(quarantine, QUARANTINE, ("history_id", "request_id", "file", "place", "code")),
         counts=dict(counts),
     )
 
@@ -148,9 +153,13 @@ def _resolve(references: pl.DataFrame, copies: pl.DataFrame) -> pl.DataFrame:
 
 
 def _resolve_seen(asked: pl.DataFrame, copies: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Requests with seen_session and seen_turn, and those whose last seen turn is not stored."""
+    """Requests with seen_session and seen_turn, and those whose last seen turn is not stored.
+
+    What lies before the first turn of a session is named by that session and turn -1.
+    """
     renamed = asked.rename(dict(zip(_SEEN, _REFERENCE, strict=True)))
     resolved = _resolve(renamed, copies).rename({"session_index": "seen_session", "turn_index": "seen_turn"})
+    resolved = resolved.with_columns(pl.col("seen_turn") - pl.col("seen_before").cast(pl.Int32))
     found = pl.col("turn_key").is_null() | pl.col("seen_session").is_not_null()
     return resolved.filter(found), resolved.filter(~found)
 
@@ -161,7 +170,9 @@ def _settle_requests(asked: pl.DataFrame, stored: pl.DataFrame) -> tuple[pl.Data
     What is stored counts as first; within the batch the first in source order does.
     """
     columns = [*REQUEST_KEY, *_REQUEST_CONTENT]
-    before = stored.select(*columns, item=pl.lit(-1, pl.Int64), request_position=pl.lit(0, pl.Int64))
+    before = stored.select(
+        *columns, item=pl.lit(-1, pl.Int64), request_position=pl.lit(0, pl.Int64), file=pl.lit(None, pl.String)
+    )
     every = pl.concat([before, asked.select(before.columns)]).sort(*REQUEST_KEY, "item", "request_position")
     content = pl.struct(_REQUEST_CONTENT)
     judged = every.with_columns(
@@ -184,30 +195,31 @@ def _settle_labels(
 
 def _lost_sessions(overflow: pl.DataFrame) -> pl.DataFrame:
     reason = f"a history has room for {MAX_SESSIONS} sessions in one batch: deliver the rest in another source"
-    lost = overflow.group_by("history_id").agg(
-        weight=pl.len(), item=pl.col("item").first(), session_position=pl.col("session_position").first()
-    )
+    lost = overflow.group_by("history_id").agg(pl.col("item", "file", "session_position").first(), weight=pl.len())
     place = pl.format("item {}, session {} and what follows", "item", "session_position")
-    return _quarantined(lost.with_columns(source=place, request_id=pl.lit(None, pl.String)), reason)
+    rows = lost.with_columns(place=place, request_id=pl.lit(None, pl.String))
+    return _quarantined(rows, Code.NO_ROOM, reason)
 
 
-def _lost_requests(requests: pl.DataFrame, reason: str) -> pl.DataFrame:
+def _lost_requests(requests: pl.DataFrame, code: Code, reason: str) -> pl.DataFrame:
     place = pl.format("item {}, request {}", "item", "request_position")
-    return _quarantined(requests.with_columns(source=place, weight=pl.lit(1)), reason)
+    return _quarantined(requests.with_columns(place=place, weight=pl.lit(1)), code, reason)
 
 
-def _notes(citations: pl.DataFrame, reason: str) -> pl.DataFrame:
-    return _quarantined(citations.with_columns(source="place", weight=pl.lit(0)), reason)
+def _notes(citations: pl.DataFrame, code: Code, reason: str) -> pl.DataFrame:
+    return _quarantined(citations.with_columns(weight=pl.lit(0)), code, reason)
 
 
-def _quarantined(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
-    """Rows of QUARANTINE from rows with history_id, request_id, source and weight."""
+def _quarantined(rows: pl.DataFrame, code: Code, reason: str) -> pl.DataFrame:
+    """Rows of QUARANTINE from rows with history_id, request_id, file, place and weight."""
     return rows.select(
         "history_id",
         "request_id",
         session_index=pl.lit(None, pl.Int64),
         turn_index=pl.lit(None, pl.Int32),
-        source="source",
+        file="file",
+        place="place",
+        code=pl.lit(code.value),
         reason=pl.lit(reason),
         origin=pl.lit("row"),
         weight=pl.col("weight").cast(pl.Int32),

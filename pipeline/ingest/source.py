@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+from pipeline.ingest.codes import Code
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One file of a source: its bytes, uncompressed, and its name relative to the source."""
+
+    stream: io.BufferedReader
+    name: str
+
+    @classmethod
+    def of(cls, stream: Any, name: str) -> Document:
+        """A document of any binary stream."""
+        return cls(stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream), name)
+
+    @property
+    def stem(self) -> str:
+        """The name without the last suffix: what a history is called whose format gives it no id."""
+        return str(PurePosixPath(self.name).with_suffix(""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +64,10 @@ class TurnReference:
 
 @dataclass(frozen=True, slots=True)
 class SourceRequest:
-    """One request at its position in the item. `seen` is the last turn that it sees."""
+    """One request at its position in the item.
+
+    `seen` is the last turn that it sees; with `seen_before` it is the first that it does not see.
+    """
 
     position: int
     request_id: str
@@ -52,13 +78,18 @@ class SourceRequest:
     answer: str | None = None
     adversarial: bool = False
     seen: TurnReference | None = None
+    seen_before: bool = False
     evidence: tuple[TurnReference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Something that could not be read, where it stood and why. `weight` is how many rows are lost; 0 for a note."""
+    """Something that could not be read, where it stood in its file and why.
 
+    `weight` is how many rows are lost; 0 for a note. The reason may quote a few characters, never a text.
+    """
+
+    code: Code
     place: str
     reason: str
     weight: int = 1
@@ -76,6 +107,6 @@ class SourceHistory:
     requests: list[SourceRequest] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
 
-    def refuse(self, place: str, reason: str, weight: int = 1, request_id: str | None = None) -> None:
+    def refuse(self, code: Code, place: str, reason: str, weight: int = 1, request_id: str | None = None) -> None:
         """Puts down what could not be read of this history."""
-        self.refused.append(Refused(place, reason, weight, self.history_id, request_id))
+        self.refused.append(Refused(code, place, reason, weight, self.history_id, request_id))

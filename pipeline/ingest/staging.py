@@ -12,8 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from pipeline.ingest.arrival import CITATIONS, STAGED_REQUESTS, STAGED_TURNS, Arrival
+from pipeline.ingest.codes import Code
 from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, TurnReference
-from pipeline.schemas import CITATION_NOTE, QUARANTINE
+from pipeline.schemas import QUARANTINE
 from pipeline.text import sanitise_text
 
 Row = dict[str, Any]
@@ -37,20 +38,37 @@ class _Session:
 
 
 class Staging:
-    """Collects histories into one Arrival."""
+    """Collects the histories of a source, file by file, and hands them over in arrivals.
+
+    Items count on from file to file, so that their order is that of the source.
+    """
 
     def __init__(self, source_format: str) -> None:
-        self.characters = 0
         self._format = source_format
+        self._file = ""
+        self._first_item = 0
+        self._next_item = 0
+        self._empty()
+
+    def _empty(self) -> None:
+        self.characters = 0
         self._turns: list[Row] = []
         self._requests: list[Row] = []
         self._citations: list[Row] = []
         self._quarantine: list[Row] = []
         self._counts: Counter[str] = Counter()
 
+    def begin(self, file: str) -> None:
+        """What is added from now on comes from this file."""
+        self._file = sanitise_text(file)
+        self._first_item = self._next_item
+        self._counts["files"] += 1
+
     def add(self, history: SourceHistory) -> None:
         """Stages one item. A request that names a last seen turn which is not there is refused."""
         history_id = self._clean(history.history_id)
+        item = self._first_item + history.item
+        self._next_item = max(self._next_item, item + 1)
         self._counts["items"] += 1
         for refused in history.refused:
             self.refuse(refused)
@@ -61,13 +79,13 @@ class Staging:
             name = self._clean_or_none(session.name) or None
             identity = (name or session.position, session.time)
             # One that is empty counts too: it may fill up in a later delivery.
-            staged = self._add_session(history, history_id, session, name, occurrences[identity])
+            staged = self._add_session(item, history_id, session, name, occurrences[identity])
             occurrences[identity] += 1
             sessions[session.position] = [staged]
             if name is not None:
                 sessions.setdefault(name, []).append(staged)
         for request in history.requests:
-            self._add_request(history, history_id, request, sessions)
+            self._add_request(item, history_id, request, sessions)
 
     def refuse(self, refused: Refused) -> None:
         """Puts down what a reader could not read."""
@@ -76,25 +94,29 @@ class Staging:
             {
                 "history_id": self._clean_or_none(refused.history_id),
                 "request_id": self._clean_or_none(refused.request_id),
-                "source": self._clean(refused.place),
+                "file": self._file,
+                "place": self._clean(refused.place),
+                "code": refused.code.value,
                 "reason": self._clean(refused.reason),
                 "origin": "row",
                 "weight": refused.weight,
             }
         )
 
-    def arrival(self) -> Arrival:
-        """Everything staged so far."""
-        return Arrival(
+    def take(self) -> Arrival:
+        """Everything staged since the last time."""
+        taken = Arrival(
             _table(self._turns, STAGED_TURNS),
             _table(self._requests, STAGED_REQUESTS),
             _table(self._citations, CITATIONS),
             _table(self._quarantine, QUARANTINE),
             dict(self._counts),
         )
+        self._empty()
+        return taken
 
     def _add_session(
-        self, history: SourceHistory, history_id: str, session: SourceSession, name: str | None, occurrence: int
+        self, item: int, history_id: str, session: SourceSession, name: str | None, occurrence: int
     ) -> _Session:
         position = session.position if name is None else None
         time = None if session.time is None else session.time.isoformat()
@@ -115,7 +137,8 @@ class Staging:
             self._turns.append(
                 {
                     "history_id": history_id,
-                    "item": history.item,
+                    "item": item,
+                    "file": self._file,
                     "session_position": session.position,
                     "turn_position": turn.position,
                     "session_key": staged.key,
@@ -137,7 +160,7 @@ class Staging:
 
     def _add_request(
         self,
-        history: SourceHistory,
+        item: int,
         history_id: str,
         request: SourceRequest,
         sessions: dict[int | str, list[_Session]],
@@ -146,14 +169,16 @@ class Staging:
         names = {
             "history_id": history_id,
             "request_id": request_id,
-            "item": history.item,
+            "item": item,
+            "file": self._file,
             "request_position": request.position,
         }
         seen: Reference = {}
         if request.seen is not None:
             resolved = self._reference(request.seen, sessions)
             if isinstance(resolved, str):
-                self.refuse(Refused(request.seen.place, f"last seen turn: {resolved}", 1, history_id, request_id))
+                reason = f"last seen turn: {resolved}"
+                self.refuse(Refused(Code.UNKNOWN_SEEN, request.seen.place, reason, 1, history_id, request_id))
                 return
             seen = resolved
         self._requests.append(
@@ -165,13 +190,14 @@ class Staging:
                 "category": self._clean_or_none(request.category),
                 "answer": self._clean_or_none(request.answer),
                 "adversarial": request.adversarial,
+                "seen_before": request.seen_before,
                 **{f"seen_{column}": value for column, value in seen.items()},
             }
         )
         for cited in request.evidence:
             resolved = self._reference(cited, sessions)
             if isinstance(resolved, str):
-                self.refuse(Refused(cited.place, f"{CITATION_NOTE}{resolved}", 0, history_id, request_id))
+                self.refuse(Refused(Code.CITATION, cited.place, f"evidence: {resolved}", 0, history_id, request_id))
             else:
                 self._citations.append({**names, "place": self._clean(cited.place), **resolved})
 

@@ -31,6 +31,7 @@ QUARANTINE = pa.schema(
     [
         pa.field("history_id", TEXT),
         pa.field("n", pa.int64()),
+        pa.field("code", TEXT, nullable=False),
         pa.field("reason", TEXT, nullable=False),
         pa.field("origin", TEXT, nullable=False),
         pa.field("weight", pa.int32(), nullable=False),
@@ -87,7 +88,7 @@ def times(inputs: Mapping[str, pa.Table], model: Any, *, factor: int, behaviour:
     output = pa.Table.from_arrays([kept["history_id"], kept["n"], value], schema=VALUES)
     if not lost.num_rows:
         return ShardOutput(output)
-    rows = [{**row, "reason": "refused", "origin": "row", "weight": 1} for row in lost.to_pylist()]
+    rows = [{**row, "code": "refused", "reason": "refused", "origin": "row", "weight": 1} for row in lost.to_pylist()]
     return ShardOutput(output, pa.Table.from_pylist(rows, QUARANTINE))
 
 

@@ -63,16 +63,16 @@ def test_evidence_is_unseen_exactly_where_recall_does_not_see_the_turn(sessions,
 
 
 def test_a_citation_counts_once_however_often_its_source_is_delivered_and_other_notes_do_not_count():
-    def note(source, reason, request="q", weight=0):
-        return {"history_id": "h", "request_id": request, "source": source, "reason": reason, "origin": "row",
-                "weight": weight}  # fmt: skip
+    def note(place, code, request="q", weight=0):
+        return {"history_id": "h", "request_id": request, "file": "f", "place": place, "code": code, "reason": "why",
+                "origin": "row", "weight": weight}  # fmt: skip
 
     rows = [
-        note("a", "evidence: it names no turn"),
-        note("a", "evidence: it names no turn"),
-        note("b", "evidence: no stored turn is meant"),
-        note("c", "the question has no text", weight=1),
-        note("d", "has_answer cannot be given", request=None),
+        note("a", "citation"),
+        note("a", "citation"),
+        note("b", "citation"),
+        note("c", "bad_request", weight=1),
+        note("d", "no_labels", request=None),
     ]
     found = unresolved_citations(pa.Table.from_pylist(rows, schemas.QUARANTINE))
     assert found.rows() == [("h", "q", 2)]

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pytest
 
 from pipeline.ingest.arrival import Arrival
-from pipeline.ingest.formats import FORMATS
+from pipeline.ingest.formats import arrivals
 from pipeline.ingest.settle import Settled, settle
+from pipeline.ingest.source import Document
 from pipeline.schemas import REQUESTS, SOURCES
 
 
@@ -45,7 +46,7 @@ def deliver() -> Deliver:
     def read(source_format: str, value: Any, **options: Any) -> list[Arrival]:
         documents = value if source_format == "native" else [value]
         payload = "\n".join(json.dumps(document) for document in documents)
-        return list(FORMATS[source_format](io.BytesIO(payload.encode()), options))
+        return list(arrivals(source_format, [Document.of(io.BytesIO(payload.encode()), "source.json")], options))
 
     return read
 

@@ -11,7 +11,8 @@ import pytest
 from pipeline.ingest import formats
 from pipeline.ingest.arrival import CITATIONS, STAGED_REQUESTS, STAGED_TURNS, Arrival
 from pipeline.ingest.errors import IngestError
-from pipeline.ingest.formats import FORMATS
+from pipeline.ingest.formats import FORMATS, arrivals
+from pipeline.ingest.source import Document
 from pipeline.schemas import QUARANTINE
 
 SCHEMAS = {"turns": STAGED_TURNS, "requests": STAGED_REQUESTS, "citations": CITATIONS, "quarantine": QUARANTINE}
@@ -27,10 +28,10 @@ def lines(count: int, characters: int) -> bytes:
 @pytest.mark.flash
 def test_arrivals_are_closed_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "ARRIVAL_CHARACTERS", 250)
-    arrivals = list(FORMATS["native"](io.BytesIO(lines(7, 100)), {}))
-    assert [arrival.turns.num_rows for arrival in arrivals] == [3, 3, 1]
-    assert [arrival.counts["items"] for arrival in arrivals] == [3, 3, 1]
-    assert [name for arrival in arrivals for name in arrival.turns["history_id"].to_pylist()] == [
+    arrived = list(arrivals("native", [Document.of(io.BytesIO(lines(7, 100)), "source.json")], {}))
+    assert [arrival.turns.num_rows for arrival in arrived] == [3, 3, 1]
+    assert [arrival.counts["items"] for arrival in arrived] == [3, 3, 1]
+    assert [name for arrival in arrived for name in arrival.turns["history_id"].to_pylist()] == [
         f"h{n}" for n in range(7)
     ]
 
@@ -39,8 +40,8 @@ def test_arrivals_are_closed_when_they_are_full(monkeypatch: pytest.MonkeyPatch)
 def test_a_source_is_not_read_ahead_of_its_arrivals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "ARRIVAL_CHARACTERS", 1)
     stream = io.BytesIO(lines(1_000, 1_000))
-    next(FORMATS["native"](stream, {}))
-    assert stream.tell() < 10_000
+    next(arrivals("native", [Document.of(stream, "source.json")], {}))
+    assert stream.tell() < 20_000
 
 
 @pytest.mark.flash
@@ -70,10 +71,10 @@ def test_arrivals_have_the_staged_schemas_with_and_without_rows(name: str, deliv
 @pytest.mark.parametrize("payload", [b"\x89PNG\r\n\x1a\n" * 50, b"<html></html>", b'{"a": 1}', b"[1, 2, 3]"])
 def test_bytes_of_no_format_are_refused_by_all(name: str, payload: bytes) -> None:
     with pytest.raises(IngestError):
-        list(FORMATS[name](io.BytesIO(payload), {}))
+        list(arrivals(name, [Document.of(io.BytesIO(payload), "source.json")], {}))
 
 
 @pytest.mark.flash
 def test_an_item_that_is_asked_for_and_not_there_is_an_error() -> None:
     with pytest.raises(IngestError, match="of 2 items, lacks: h9"):
-        list(FORMATS["native"](io.BytesIO(lines(2, 1)), {"items": "h1,h9"}))
+        list(arrivals("native", [Document.of(io.BytesIO(lines(2, 1)), "source.json")], {"items": "h1,h9"}))

@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipeline.ingest.formats import FORMATS
+from pipeline.ingest.formats import arrivals
+from pipeline.ingest.source import Document
 
 
 def said(name: str, text: str = "words", **more: Any) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def test_a_date_that_cannot_be_parsed_costs_its_session(deliver: Any) -> None:
     item = conversation(session_1=[said("D1:1")] * 3, session_1_date_time="some day", session_2=[said("D2:1", "kept")])
     (arrival,) = deliver("locomo", [item])
     assert arrival.turns["text"].to_pylist() == ["kept"]
-    assert [(row["source"], row["weight"]) for row in arrival.quarantine.to_pylist()] == [("item 0, session_1", 3)]
+    assert [(row["place"], row["weight"]) for row in arrival.quarantine.to_pylist()] == [("item 0, session_1", 3)]
 
 
 @pytest.mark.flash
@@ -125,7 +126,7 @@ def test_broken_parts_are_quarantined_and_the_rest_is_kept(deliver: Any) -> None
     items.append({**conversation(session_1=[said("D1:1")], sample_id="y"), "qa": "none"})
     (arrival,) = deliver("locomo", items)
     assert Counter(arrival.turns["history_id"].to_pylist()) == {"conv-1": 1, "y": 1}
-    assert [row["source"] for row in arrival.quarantine.to_pylist()] == [
+    assert [row["place"] for row in arrival.quarantine.to_pylist()] == [
         "item 0",
         "item 1",
         "item 2, session_1",
@@ -139,12 +140,12 @@ def test_real_conversations_3_to_5_hold_500_requests_with_evidence_124_of_them_o
     real_data: Path, settle_first: Any
 ) -> None:
     with (real_data / "locomo" / "locomo_conversations_0_to_5.json").open("rb") as stream:
-        settled = settle_first(list(FORMATS["locomo"](stream, {"items": "3-5"})))
+        settled = settle_first(list(arrivals("locomo", [Document.of(stream, "source.json")], {"items": "3-5"})))
     requests = pl.DataFrame(pl.from_arrow(settled.requests)).filter(~pl.col("adversarial"))
     assert set(requests["category"]) == {"1", "2", "3", "4"}
     labels = pl.DataFrame(pl.from_arrow(settled.labels)).join(requests, on=["history_id", "request_id"], how="semi")
     kappa = labels.group_by("request_id").agg(pl.col("session_index").n_unique())["session_index"]
     assert (len(kappa), (kappa >= 2).sum()) == (500, 124)
     notes = settled.quarantine.to_pylist()
-    assert {row["source"].split("evidence ")[1] for row in notes} == {"D", "D10:19"}
+    assert {row["place"].split("evidence ")[1] for row in notes} == {"D", "D10:19"}
     assert {row["weight"] for row in notes} == {0}

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from pipeline.ingest.errors import IngestError
-from pipeline.ingest.formats import FORMATS
+from pipeline.ingest.formats import arrivals
+from pipeline.ingest.source import Document
 
 
 def turn(text: Any, role: str = "user", **more: Any) -> dict[str, Any]:
@@ -137,7 +138,7 @@ def test_an_item_that_does_not_fit_together_is_quarantined_whole(
     (arrival,) = deliver("longmemeval", [an_item(**changed), an_item(question_id="good")])
     (refused,) = rows(arrival.quarantine)
     assert reason in refused["reason"]
-    assert refused["source"] == "item 0"
+    assert refused["place"] == "item 0"
     assert refused["weight"] >= 1
     assert set(arrival.turns["history_id"].to_pylist()) == {"good"}
 
@@ -153,7 +154,7 @@ def test_a_bad_date_costs_its_session_a_bad_turn_only_itself_and_lost_evidence_i
     item = an_item(haystack_dates=["20 May", "2023/05/21 (Sun) 02:21"], haystack_sessions=sessions)
     settled = settle_first(deliver("longmemeval", [item]))
     assert settled.turns["text"].to_pylist() == ["kept"]
-    assert {(row["source"], row["weight"]) for row in rows(settled.quarantine)} == {
+    assert {(row["place"], row["weight"]) for row in rows(settled.quarantine)} == {
         ("item 0, session 0", 2),
         ("item 0, session 0, turn 1, has_answer", 0),
         ("item 0, session 1, turn 0", 1),
@@ -192,13 +193,13 @@ def test_several_questions_share_a_history_and_take_the_evidence_of_their_own_se
 
 @pytest.mark.flash
 def test_a_file_of_something_else_is_refused(deliver: Any) -> None:
-    with pytest.raises(IngestError, match="nothing here is longmemeval: item 0: key question_id is missing"):
+    with pytest.raises(IngestError, match=r"nothing in source\.json is longmemeval: item 0: key question_id is missing"):
         deliver("longmemeval", [{"conversation": {}}])
 
 
 def test_the_real_item_has_its_turns_and_evidence(real_data: Path, settle_first: Any) -> None:
     with (real_data / "longmemeval" / "one_item.json").open("rb") as stream:
-        settled = settle_first(list(FORMATS["longmemeval"](stream, {})))
+        settled = settle_first(list(arrivals("longmemeval", [Document.of(stream, "source.json")], {})))
     turns = pl.DataFrame(pl.from_arrow(settled.turns))
     assert (turns.height, turns["session_index"].n_unique(), settled.quarantine.num_rows) == (550, 53, 0)
     labels = settled.labels.to_pylist()
@@ -211,7 +212,9 @@ def test_the_real_item_has_its_turns_and_evidence(real_data: Path, settle_first:
 
 def test_the_real_list_valued_item_becomes_three_requests_over_one_history(real_data: Path, settle_first: Any) -> None:
     with (real_data / "longmemeval" / "list_valued_items.json").open("rb") as stream:
-        settled = settle_first(list(FORMATS["longmemeval"](stream, {"items": "q_travel_02"})))
+        settled = settle_first(
+            list(arrivals("longmemeval", [Document.of(stream, "source.json")], {"items": "q_travel_02"}))
+        )
     assert settled.requests["request_id"].to_pylist() == ["q_travel_01", "q_travel_02", "q_travel_03"]
     assert set(settled.requests["history_id"].to_pylist()) == {"q_travel_01+q_travel_02+q_travel_03"}
     assert (settled.labels.num_rows, settled.quarantine.num_rows) == (0, 0)

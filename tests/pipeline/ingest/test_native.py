@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.ingest.errors import IngestError
-from pipeline.ingest.formats import FORMATS
+from pipeline.ingest.formats import arrivals
+from pipeline.ingest.source import Document
 
 
 def a_line(**changed: Any) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def a_request(**more: Any) -> dict[str, Any]:
 
 
 def read(payload: bytes) -> Any:
-    (arrival,) = FORMATS["native"](io.BytesIO(payload), {})
+    (arrival,) = arrivals("native", [Document.of(io.BytesIO(payload), "source.json")], {})
     return arrival
 
 
@@ -100,21 +101,21 @@ def test_an_agent_request_sees_up_to_a_named_turn(deliver: Any, settle_first: An
     ("line", "place", "reason"),
     [
         ({"sessions": []}, "line 2", "'history_id' is a required property"),
-        (a_line(history_id=5), "line 2", "history_id: 5 is not of type 'string'"),
+        (a_line(history_id=5), "line 2", 'history_id: it is not what the schema asks: type "string"'),
         (a_line(histroy="x"), "line 2", "'histroy' was unexpected"),
-        (a_line(sessions="x"), "line 2", "sessions: 'x' is not of type"),
+        (a_line(sessions="x"), "line 2", "sessions: it is not what the schema asks: type"),
         (a_line(sessions=[{"time": None}]), "line 2, session 0", "'turns' is a required property"),
         (a_line(sessions=[{"time": "soon", "turns": []}]), "line 2, session 0", "time 'soon' is not ISO 8601"),
         (a_line(sessions=[{"turns": [{"text": "x"}]}]), "line 2, session 0, turn 0", "'role' is a required property"),
         (
             a_line(sessions=[{"turns": [{"role": " ", "text": "x"}]}]),
             "line 2, session 0, turn 0",
-            "role: ' ' does not match",
+            "role: it is not what the schema asks: pattern",
         ),
         (a_line(requests=[a_request(asked="2026")]), "line 2, request 0", "'asked' was unexpected"),
         (a_line(requests=[a_request(asked_at="soon")]), "line 2, request 0", "asked_at: time 'soon'"),
-        (a_line(requests=[a_request(mode="robot")]), "line 2, request 0", "mode: 'robot' is not one of"),
-        (a_line(requests=["x"]), "line 2, request 0", "is not of type 'object'"),
+        (a_line(requests=[a_request(mode="robot")]), "line 2, request 0", "mode: it is not what the schema asks: enum"),
+        (a_line(requests=["x"]), "line 2, request 0", 'type "object"'),
         (a_line(requests=[a_request(seen={"session": 0})]), "line 2, request 0", "seen: "),
     ],
 )
@@ -123,7 +124,7 @@ def test_an_error_costs_the_least_that_holds_it_and_says_where_it_stands(
 ) -> None:
     (arrival,) = deliver("native", [a_line(history_id="other"), line])
     refused = [row for row in arrival.quarantine.to_pylist() if row["weight"]]
-    assert [row["source"] for row in refused] == [place]
+    assert [row["place"] for row in refused] == [place]
     assert reason in refused[0]["reason"]
     kept = arrival.turns.filter(pa.compute.equal(arrival.turns["history_id"], "ada")).num_rows
     assert kept == (3 if "request" in place else 0)
@@ -133,14 +134,14 @@ def test_an_error_costs_the_least_that_holds_it_and_says_where_it_stands(
 def test_a_line_that_is_not_json_is_quarantined_and_blank_lines_are_skipped() -> None:
     good = json.dumps(a_line()).encode()
     arrival = read(b"\xef\xbb\xbf" + good + b'\n\n{"history_id": \n' + good.replace(b"ada", b"bo\xff"))
-    assert [(row["source"], row["weight"]) for row in arrival.quarantine.to_pylist()] == [("line 3", 1)]
+    assert [(row["place"], row["weight"]) for row in arrival.quarantine.to_pylist()] == [("line 3", 1)]
     assert set(arrival.turns["history_id"].to_pylist()) == {"ada", "bo\ufffd"}
     assert arrival.counts["items"] == 2
 
 
 @pytest.mark.flash
 def test_a_file_without_a_usable_line_is_refused_and_an_empty_one_holds_nothing() -> None:
-    with pytest.raises(IngestError, match="nothing here is native: line 1: the line is not JSON"):
+    with pytest.raises(IngestError, match=r"nothing in source\.json is native: line 1: the line is not JSON"):
         read(b"history_id,text\n1,hello\n")
     assert read(b"").turns.num_rows == 0
 
@@ -194,7 +195,7 @@ def test_parquet_rows_are_refused_by_row_and_nulls_are_checked_like_keys() -> No
     ]
     arrival = read(parquet(rows))
     assert arrival.turns["text"].to_pylist() == ["y"]
-    assert [row["source"] for row in arrival.quarantine.to_pylist()] == [
+    assert [row["place"] for row in arrival.quarantine.to_pylist()] == [
         "row 0",
         "row 1, session 0, turn 0",
         "row 1, session 1",

@@ -11,7 +11,7 @@ IDS = ["conv-26", "conv-30", "7", "3-4", "d", "e"]
 
 
 def wanted(chosen: str | None) -> list[int]:
-    items = parse_options({} if chosen is None else {"items": chosen})
+    items = parse_options({} if chosen is None else {"items": chosen}, ()).items
     found = [position for position, name in enumerate(IDS) if items.wants(position, [name])]
     items.require_found()
     return found
@@ -43,7 +43,7 @@ def test_a_choice_that_the_source_lacks_is_named(chosen: str, missing: str) -> N
 
 @pytest.mark.flash
 def test_a_single_position_may_be_a_number() -> None:
-    items = parse_options({"items": 1})
+    items = parse_options({"items": 1}, ()).items
     assert [items.wants(position, []) for position in range(3)] == [False, True, False]
 
 
@@ -56,5 +56,21 @@ def test_an_empty_choice_is_an_error(chosen: str) -> None:
 
 @pytest.mark.flash
 def test_an_unknown_option_names_the_nearest() -> None:
-    with pytest.raises(IngestError, match="unknown option item; did you mean items"):
-        parse_options({"item": "0"})
+    with pytest.raises(IngestError, match="no option item; did you mean items"):
+        parse_options({"item": "0"}, ())
+
+
+@pytest.mark.flash
+def test_an_option_is_refused_by_a_format_that_does_not_take_it() -> None:
+    assert parse_options({"requests": "none"}, ("requests",)).requests == "none"
+    with pytest.raises(IngestError, match="takes no option requests"):
+        parse_options({"requests": "none"}, ("keys",))
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(
+    "options", [{"requests": "all"}, {"keys": {"user": "a"}}, {"keys": {"history": "."}}, {"keys": {"time": ""}}]
+)
+def test_a_value_that_says_nothing_is_an_error(options: dict[str, object]) -> None:
+    with pytest.raises(IngestError, match=r"option (requests|keys)"):
+        parse_options(options, ("requests", "keys"))

@@ -47,7 +47,7 @@ class Store:
         staging = Staging("test")
         for history in histories:
             staging.add(history)
-        return self.add_arrivals(staging.arrival())
+        return self.add_arrivals(staging.take())
 
     def add_arrivals(self, *arrivals: Arrival) -> Settled:
         new = settle(arrivals, len(self.settled), self.table("sources"), self.table("requests"), Length())
@@ -173,7 +173,7 @@ def test_a_request_may_come_without_its_history_and_name_what_is_stored() -> Non
         ("other", None, None),
     ]
     assert [
-        (row["history_id"], row["request_id"], row["source"], row["weight"]) for row in new.quarantine.to_pylist()
+        (row["history_id"], row["request_id"], row["place"], row["weight"]) for row in new.quarantine.to_pylist()
     ] == [
         ("h", "r0", "place s 9", 0),
         ("h", "r0", "place twin 0", 0),
@@ -194,7 +194,7 @@ def test_a_request_id_that_is_taken_by_other_content_is_quarantined_and_brings_n
     )
     assert [(row["history_id"], row["text"]) for row in new.requests.to_pylist()] == [("g", "second"), ("h", "first")]
     assert [(row["history_id"], *keys([row])[0]) for row in new.labels.to_pylist()] == [("g", 0, 1), ("h", 0, 0)]
-    assert [(row["request_id"], row["source"], row["weight"]) for row in new.quarantine.to_pylist()] == [
+    assert [(row["request_id"], row["place"], row["weight"]) for row in new.quarantine.to_pylist()] == [
         ("r0", "item 1, request 0", 1)
     ]
     later = store.add(SourceHistory("h", 0, history, [ask(0, "first", answer="changed")]))
@@ -210,7 +210,7 @@ def test_sessions_beyond_the_room_of_a_batch_are_quarantined(monkeypatch: pytest
     )
     assert Counter(new.turns["history_id"].to_pylist()) == {"h": 6, "g": 6}
     assert keys(new.labels.to_pylist()) == [(1, 0)]
-    refused = [(row["history_id"], row["source"], row["weight"]) for row in new.quarantine.to_pylist()]
+    refused = [(row["history_id"], row["place"], row["weight"]) for row in new.quarantine.to_pylist()]
     assert ("h", "item 0, session 3 and what follows", 4) in refused
     assert ("h", "place 4 0", 0) in refused
 
@@ -300,7 +300,7 @@ def test_the_order_of_histories_and_the_cutting_into_arrivals_change_nothing(
         for item, (number, staging) in enumerate(zip(order, stagings, strict=True)):
             histories[number].item = item
             staging.add(histories[number])
-        arrivals = [staging.arrival() for staging in dict.fromkeys(stagings)]
+        arrivals = [staging.take() for staging in dict.fromkeys(stagings)]
         return Store().add_arrivals(*(reversed(arrivals) if apart else arrivals))
 
     order = list(range(len(histories)))

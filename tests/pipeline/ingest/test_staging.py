@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from pipeline.ingest.arrival import Arrival
+from pipeline.ingest.codes import Code
 from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
 from pipeline.ingest.staging import Staging
 
@@ -17,7 +18,7 @@ def staged(*histories: SourceHistory) -> Arrival:
     staging = Staging("test")
     for history in histories:
         staging.add(history)
-    return staging.arrival()
+    return staging.take()
 
 
 def session(*texts: str, position: int = 0, name: str | None = None, time: datetime | None = None) -> SourceSession:
@@ -105,7 +106,7 @@ def test_a_reference_that_may_mean_two_turns_is_a_note_and_one_elsewhere_is_left
     history = SourceHistory("h", 0, [session("x", name="s"), session("x", position=1, name="s"), twins])
     history.requests.append(SourceRequest(0, "r", "?", evidence=evidence))
     arrival = staged(history)
-    assert [row["source"] for row in arrival.quarantine.to_pylist()] == ["two sessions", "two turns", "nowhere"]
+    assert [row["place"] for row in arrival.quarantine.to_pylist()] == ["two sessions", "two turns", "nowhere"]
     assert arrival.quarantine["weight"].to_pylist() == [0, 0, 0]
     cited = [(row["place"], row["source_session"], row["turn_key"]) for row in arrival.citations.to_pylist()]
     assert cited == [
@@ -118,9 +119,9 @@ def test_a_reference_that_may_mean_two_turns_is_a_note_and_one_elsewhere_is_left
 @pytest.mark.flash
 def test_what_a_reader_refused_is_kept_with_its_reason() -> None:
     staging = Staging("test")
-    staging.refuse(Refused("item 3\ud800", "because", 7))
-    (row,) = staging.arrival().quarantine.to_pylist()
-    assert (row["source"], row["reason"], row["weight"], row["origin"], row["history_id"]) == (
+    staging.refuse(Refused(Code.BAD_TURN, "item 3\ud800", "because", 7))
+    (row,) = staging.take().quarantine.to_pylist()
+    assert (row["place"], row["reason"], row["weight"], row["origin"], row["history_id"]) == (
         "item 3\ufffd",
         "because",
         7,

@@ -1,0 +1,78 @@
+"""The files that a source names: one file, a folder or a glob, here or behind an address, compressed or not."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+import fsspec
+from fsspec.core import url_to_fs
+from fsspec.utils import infer_compression
+
+from pipeline.ingest.source import Document
+
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet", ".traj", ".af")
+"""What is taken of a folder; compressed too (`.json.gz`). A glob or a file takes whatever it names."""
+
+_BLOCK = 1 << 20
+_COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a source: its filesystem and path there, its size in bytes, and its name relative to the source."""
+
+    fs: Any
+    path: str
+    size: int
+    name: str
+
+    def digest(self) -> str:
+        """sha256 of the bytes as they lie there."""
+        running = hashlib.sha256()
+        with self.fs.open(self.path, "rb") as stream:
+            while block := stream.read(_BLOCK):
+                running.update(block)
+        return running.hexdigest()
+
+    @contextmanager
+    def document(self) -> Iterator[tuple[Document, Any]]:
+        """The uncompressed document, and the stream of the bytes as they lie there (its place says how far it is)."""
+        layered = fsspec.core.OpenFile(self.fs, self.path, "rb", compression=infer_compression(self.path))
+        with layered as stream:
+            yield Document.of(stream, _uncompressed_name(self.name)), layered.fobjects[0]
+
+
+def files_of(source: str) -> list[File]:
+    """The files of a source, by name. Raises FileNotFoundError where there is none."""
+    fs, path = url_to_fs(source)
+    if not fs.exists(path) and re.search(r"[*?\[]", path):
+        paths = [found for found in fs.glob(path) if not fs.isdir(found)]
+        root = re.split(r"[*?\[]", path, maxsplit=1)[0].rpartition("/")[0]
+    elif fs.isdir(path):
+        paths, root = [found for found in fs.find(path) if _is_taken(found)], path.rstrip("/")
+    elif fs.exists(path):
+        paths, root = [path], path.rpartition("/")[0]
+    else:
+        raise FileNotFoundError(f"{source}: there is no such file or folder")
+    if not paths:
+        raise FileNotFoundError(f"{source} names no file; of a folder these are taken: {', '.join(SUFFIXES)}")
+    return [File(fs, found, fs.size(found), found[len(root) :].lstrip("/")) for found in sorted(paths)]
+
+
+def source_digest(files: Sequence[File], with_names: bool) -> list[Any]:
+    """What tells a source by its content: each file's digest, with the names where they matter."""
+    return [[file.name, file.digest()] if with_names else file.digest() for file in files]
+
+
+def _uncompressed_name(name: str) -> str:
+    return str(PurePosixPath(name).with_suffix("")) if name.endswith(_COMPRESSED) else name
+
+
+def _is_taken(path: str) -> bool:
+    return _uncompressed_name(path).endswith(SUFFIXES) and not PurePosixPath(path).name.startswith(".")
