@@ -40,7 +40,8 @@ def test_arrivals_are_closed_when_they_are_full(monkeypatch: pytest.MonkeyPatch)
 def test_a_source_is_not_read_ahead_of_its_arrivals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "ARRIVAL_CHARACTERS", 1)
     stream = io.BytesIO(lines(1_000, 1_000))
-    next(arrivals("native", [Document.of(stream, "source.json")], {}))
+    document = Document.of(stream, "source.json")
+    next(arrivals("native", [document], {}))
     assert stream.tell() < 20_000
 
 
