@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test flash lint bench clean
+.PHONY: demo test flash scale lint bench clean
 
 demo: $(STAMP)
 	$(BIN)/slatemill demo
@@ -15,6 +15,10 @@ test: $(STAMP) lint
 
 flash: $(STAMP)
 	$(BIN)/pytest -m flash -q
+
+# Long checks that print their numbers: kills in every stage, memory of the driver, calibration of the generator.
+scale: $(STAMP)
+	$(BIN)/pytest -m scale -s
 
 lint: $(STAMP)
 	$(BIN)/ruff check jobs pipeline models cluster tests

@@ -70,7 +70,10 @@ class Shell:
         """Runs a command to its end, which must be a good one."""
         began = time.monotonic()
         started = self.start(*arguments)
-        code = started.process.wait()
+        try:
+            code = started.process.wait()
+        finally:
+            started.process.kill()  # a test that is interrupted leaves none behind
         seconds = time.monotonic() - began
         said = (started.traces / "said").read_text()
         assert code == 0, f"slatemill {' '.join(map(str, arguments))}: exit code {code}\n{said}"
