@@ -132,7 +132,12 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
                 "oracle_slates",
                 by_profile,
                 schemas.SLATES,
-                {**inputs, "labels": Input("labels", None, schemas.LABELS)},
+                {
+                    **inputs,
+                    "labels": Input(
+                        "labels", None, schemas.LABELS, "all" if span == "all" else "batch", of_primary=True
+                    ),
+                },
                 "requests",
                 partial(_oracle_slates, options=options, tokenizer=tokenizer),
                 config=rendered,

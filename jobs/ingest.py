@@ -169,7 +169,8 @@ def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stor
 
     sources, source_digests = stored("sources", schemas.SOURCES)
     requests, request_digests = stored("requests", schemas.REQUESTS)
-    settled = settle([arrival], ticket.seq, sources, requests, token_counter(lake.tokenizer))
+    labels, label_digests = stored("labels", schemas.LABELS)
+    settled = settle([arrival], ticket.seq, sources, requests, labels, token_counter(lake.tokenizer))
     stamp = fingerprint(
         {
             "stage": INGEST,
@@ -177,7 +178,7 @@ def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stor
             "source": ticket.digest,
             "seq": ticket.seq,
             "tokenizer": lake.tokenizer,
-            "stored": [*source_digests, *request_digests],
+            "stored": [*source_digests, *request_digests, *label_digests],
         }
     )
     if settled.quarantine.num_rows:

@@ -162,8 +162,9 @@ def _part(taken: Snapshot, bucket: int, batch: str) -> Snapshot:
     """What of a snapshot concerns a request: files of its bucket, as far as it could see them when it ran."""
     concerns = pc.equal(taken.files["bucket"], bucket)
     if taken.config["as_of"] != "latest":
-        # Names of batches begin with their seq, and so sort by it.
-        concerns = pc.and_(concerns, pc.less_equal(taken.files["batch"], batch))
+        # Names of batches begin with their seq, and so sort by it. A label may come later than its request.
+        in_time = pc.or_(pc.less_equal(taken.files["batch"], batch), pc.equal(taken.files["table"], "labels"))
+        concerns = pc.and_(concerns, in_time)
     return replace(taken, files=taken.files.filter(concerns))
 
 

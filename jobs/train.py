@@ -85,9 +85,13 @@ def gather(lake: Lake, profile: Profile) -> tuple[pa.Table, pa.Table]:
     """Features and labels of the requests that have evidence and are not adversarial, bucket by bucket."""
     features: list[pa.Table] = []
     labels: list[pa.Table] = []
-    for batch in committed(lake):
-        for bucket in batch.buckets:
-            gold = tables.read(lake.storage, [lake.path("labels", bucket, batch.name)], schemas.LABELS)
+    batches = committed(lake)
+    for bucket in sorted({bucket for batch in batches for bucket in batch.buckets}):
+        of_bucket = [batch for batch in batches if bucket in batch.buckets]
+        # A label may come with a later batch than its request.
+        paths = [lake.path("labels", bucket, batch.name) for batch in of_bucket]
+        gold = tables.read(lake.storage, paths, schemas.LABELS)
+        for batch in of_bucket:
             asked = tables.read(lake.storage, [lake.path("requests", bucket, batch.name)], schemas.REQUESTS)
             wanted = pl.DataFrame(asked).filter(~pl.col("adversarial"))
             path = lake.path("features", bucket, batch.name, ("profile", profile.name))

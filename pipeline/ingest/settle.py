@@ -51,11 +51,13 @@ def settle(
     seq: int,
     stored_sources: pa.Table,
     stored_requests: pa.Table,
+    stored_labels: pa.Table,
     counter: TokenCounter,
 ) -> Settled:
     """Settles all arrivals of one bucket of batch `seq`.
 
-    `stored_sources` and `stored_requests` (SOURCES, REQUESTS) hold what earlier batches stored of the same histories.
+    `stored_sources`, `stored_requests` and `stored_labels` (SOURCES, REQUESTS, LABELS) hold what earlier batches stored
+    of the same histories. A request that comes again may cite what had not come before: such labels are stored now.
     session_index is `(seq << 20)` + the position, in source order, among the history's session parts of this batch.
     A request is stored once; one that comes again with other content is quarantined, as is one whose last seen turn is
     not stored. Raises nothing for what is wrong with the data: see `quarantine`.
@@ -71,7 +73,8 @@ def settle(
     seen, unseen = _resolve_seen(asked, copies)
     requests, repeated, conflicting = _settle_requests(seen, _frame(stored_requests))
     citations = _frame(pa.concat_tables([arrival.citations for arrival in arrivals]))
-    labels, uncited = _settle_labels(citations, requests, copies)
+    accepted = pl.concat([requests.select(_CITING), repeated.select(_CITING)])
+    labels, uncited = _settle_labels(citations, accepted, copies, _frame(stored_labels))
 
     quarantine = pl.concat(
         [
@@ -92,7 +95,7 @@ def settle(
         continuation_sessions=placed.filter(pl.col("continues").is_not_null())["part"].n_unique(),
         repeated_turns=staged.height - fresh.height,
         requests=requests.height,
-        repeated_requests=repeated,
+        repeated_requests=repeated.height,
         labels=labels.height,
     )
     tokens = pl.Series("n_tokens", counter.count_many(placed["text"].to_list()))
@@ -164,8 +167,8 @@ def _resolve_seen(asked: pl.DataFrame, copies: pl.DataFrame) -> tuple[pl.DataFra
     return resolved.filter(found), resolved.filter(~found)
 
 
-def _settle_requests(asked: pl.DataFrame, stored: pl.DataFrame) -> tuple[pl.DataFrame, int, pl.DataFrame]:
-    """Requests to be stored, how many are there already, and those whose id is taken by other content.
+def _settle_requests(asked: pl.DataFrame, stored: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Requests to be stored, those that are there already, and those whose id is taken by other content.
 
     What is stored counts as first; within the batch the first in source order does.
     """
@@ -179,18 +182,26 @@ def _settle_requests(asked: pl.DataFrame, stored: pl.DataFrame) -> tuple[pl.Data
         first=pl.int_range(pl.len()).over(REQUEST_KEY) == 0,
         same=content.eq_missing(content.first().over(REQUEST_KEY)),
     ).filter(pl.col("item") >= 0)
-    repeated = judged.filter(~pl.col("first") & pl.col("same")).height
+    repeated = judged.filter(~pl.col("first") & pl.col("same"))
     return judged.filter("first"), repeated, judged.filter(~pl.col("same"))
 
 
 def _settle_labels(
-    citations: pl.DataFrame, requests: pl.DataFrame, copies: pl.DataFrame
+    citations: pl.DataFrame, requests: pl.DataFrame, copies: pl.DataFrame, stored: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Labels of the requests that are stored now, and the citations of theirs that mean no stored turn."""
-    cited = citations.join(requests.select(_CITING), on=_CITING, how="semi", maintain_order="left")
+    """Labels that are new of requests that came now, and the citations of theirs that mean no stored turn.
+
+    A turn is labelled once, by the copy that was there first: an edited copy is no second piece of evidence.
+    """
+    cited = citations.join(requests, on=_CITING, how="semi", maintain_order="left")
     resolved = _resolve(cited, copies)
     found = pl.col("session_index").is_not_null()
-    return resolved.filter(found).select(LABELS.names).unique(), resolved.filter(~found)
+    meant = [*REQUEST_KEY, "session_key", "turn_key"]
+    named = copies.select(*TURN_KEY, "session_key", "turn_key")
+    before = stored.join(named, on=TURN_KEY, how="inner").select(meant)
+    labels = resolved.filter(found).select(LABELS.names).unique()
+    new = labels.join(named, on=TURN_KEY, how="left").join(before, on=meant, how="anti")
+    return new.select(LABELS.names), resolved.filter(~found)
 
 
 def _lost_sessions(overflow: pl.DataFrame) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from pipeline.ingest.arrival import Arrival
 from pipeline.ingest.formats import arrivals
 from pipeline.ingest.settle import Settled, settle
 from pipeline.ingest.source import Document
-from pipeline.schemas import REQUESTS, SOURCES
+from pipeline.schemas import LABELS, REQUESTS, SOURCES
 
 
 class WordCounter:
@@ -56,6 +56,6 @@ def settle_first(words: WordCounter) -> SettleFirst:
     """Settles arrivals into an empty lake."""
 
     def settled(arrivals: list[Arrival]) -> Settled:
-        return settle(arrivals, 0, SOURCES.empty_table(), REQUESTS.empty_table(), words)
+        return settle(arrivals, 0, SOURCES.empty_table(), REQUESTS.empty_table(), LABELS.empty_table(), words)
 
     return settled

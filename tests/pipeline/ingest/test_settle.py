@@ -50,7 +50,9 @@ class Store:
         return self.add_arrivals(staging.take())
 
     def add_arrivals(self, *arrivals: Arrival) -> Settled:
-        new = settle(arrivals, len(self.settled), self.table("sources"), self.table("requests"), Length())
+        new = settle(
+            arrivals, len(self.settled), self.table("sources"), self.table("requests"), self.table("labels"), Length()
+        )
         for name, schema in SCHEMAS.items():
             assert getattr(new, name).schema.equals(schema), name
             getattr(new, name).validate(full=True)
@@ -183,6 +185,20 @@ def test_a_request_may_come_without_its_history_and_name_what_is_stored() -> Non
 
 
 @pytest.mark.flash
+def test_a_request_that_comes_again_brings_the_labels_that_could_not_be_made_before_and_no_other() -> None:
+    store = Store()
+    told = SourceSession(0, "a", None, [SourceTurn(0, "user", "I moved to Rome")])
+    more = SourceSession(1, "b", None, [SourceTurn(0, "user", "and bought a kite")])
+    asked = SourceRequest(0, "q", "?", evidence=(TurnReference("a", 0, "x"), TurnReference("b", 0, "y")))
+    store.add(SourceHistory("h", 0, [told], [asked]))
+    later = store.add(SourceHistory("h", 0, [told, more], [asked]))
+    assert later.requests.num_rows == 0
+    assert keys(later.labels.to_pylist()) == [(1 << 20, 0)]
+    edited = SourceSession(0, "a", None, [SourceTurn(0, "user", "I moved to Roma")])
+    assert store.add(SourceHistory("h", 0, [edited, more], [asked])).labels.num_rows == 0
+
+
+@pytest.mark.flash
 def test_a_request_id_that_is_taken_by_other_content_is_quarantined_and_brings_no_labels() -> None:
     store = Store()
     history = [chat(0, "a", "b")]
@@ -193,7 +209,11 @@ def test_a_request_id_that_is_taken_by_other_content_is_quarantined_and_brings_n
         SourceHistory("g", 3, history, [ask(0, "second", (0, 1))]),
     )
     assert [(row["history_id"], row["text"]) for row in new.requests.to_pylist()] == [("g", "second"), ("h", "first")]
-    assert [(row["history_id"], *keys([row])[0]) for row in new.labels.to_pylist()] == [("g", 0, 1), ("h", 0, 0)]
+    assert [(row["history_id"], *keys([row])[0]) for row in new.labels.to_pylist()] == [
+        ("g", 0, 1),
+        ("h", 0, 0),
+        ("h", 0, 1),  # the same request, delivered once more with other evidence
+    ]
     assert [(row["request_id"], row["place"], row["weight"]) for row in new.quarantine.to_pylist()] == [
         ("r0", "item 1, request 0", 1)
     ]
