@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -59,6 +60,13 @@ def committed(lake: Lake) -> list[Batch]:
     return [batch for batch in _decided(lake).values() if batch is not None]
 
 
+def uncommitted(lake: Lake) -> list[tuple[Claim, datetime]]:
+    """What is claimed and neither committed nor voided, and since when: an ingest under way, or one that broke off."""
+    # What is decided is read after the claims: one that is committed in between is none.
+    claims = _claims(lake)
+    return [(held, lake.storage.modified(_claim_path(held.seq))) for held in _undecided(claims, _decided(lake))]
+
+
 def claim(lake: Lake, digest: str) -> Claim:
     """Claims the next batch for an arrival; an interrupted claim of the same arrival is resumed.
 
@@ -70,14 +78,12 @@ def claim(lake: Lake, digest: str) -> Claim:
             if batch is not None and batch.digest == digest:
                 return Claim(batch.seq, digest, already=batch)
         claims = _claims(lake)
-        for seq, holder in claims.items():
-            if seq in decided:
-                continue
-            if holder == digest:
-                return Claim(seq, digest)
+        for held in _undecided(claims, decided):
+            if held.digest == digest:
+                return held
             raise BatchInProgress(
-                f"batch {seq} (digest {holder[:12]}) is claimed and not committed: ingest that source again to finish "
-                f"it, or drop it with `slatemill ingest {lake.url} --void`"
+                f"batch {held.seq} (digest {held.digest[:12]}) is claimed and not committed: ingest that source again "
+                f"to finish it, or drop it with `slatemill ingest {lake.url} --void`"
             )
         seq = max(claims, default=0) + 1
         if lake.storage.create(_claim_path(seq), json.dumps({"digest": digest}).encode()):
@@ -144,6 +150,10 @@ def _claims(lake: Lake) -> dict[int, str]:
         if match:
             claims[int(match[1])] = json.loads(lake.storage.read_bytes(info.path))["digest"]
     return claims
+
+
+def _undecided(claims: Mapping[int, str], decided: Collection[int]) -> list[Claim]:
+    return [Claim(seq, digest) for seq, digest in claims.items() if seq not in decided]
 
 
 def _decided(lake: Lake) -> dict[int, Batch | None]:

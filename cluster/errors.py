@@ -23,6 +23,10 @@ class BatchVoided(LakeError):
     """The batch was dropped while it was being ingested."""
 
 
+class NoSuchStage(LakeError):
+    """A stage is named that the run does not have, or that cannot be asked for this."""
+
+
 class NoSnapshot(LakeError):
     """There is no finished run to read."""
 

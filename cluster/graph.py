@@ -59,6 +59,12 @@ class Graph:
         """The stage that writes an input's table, None where ingest does."""
         return self._producers.get((source.table, source.choice))
 
+    def root(self, stage: int) -> str:
+        """The table of ingest whose rows a stage works on: its primary input's, or that of whoever writes it."""
+        source = self.stages[stage].inputs[self.stages[stage].primary]
+        producer = self.producer(source)
+        return source.table if producer is None else self.root(producer)
+
     def extent(self, shard: Shard, source: Input) -> range:
         """Which of `seqs(shard.bucket)` an input takes, as positions."""
         seqs = self._touching[shard.bucket]

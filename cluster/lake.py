@@ -6,12 +6,17 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from cluster.errors import LakeError, NotALake
 from cluster.storage import Storage
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
 
 FORMAT_VERSION = 1
 _SETTINGS = "lake.json"
@@ -53,6 +58,8 @@ class Lake:
             settings = json.loads(Storage(url).read_bytes(_SETTINGS))
         except FileNotFoundError as error:
             raise NotALake(f"{url} is no lake (no {_SETTINGS}): make one with `slatemill init {url}`") from error
+        except ValueError as error:
+            raise NotALake(f"{url}/{_SETTINGS} is damaged ({error}): restore it from a copy") from error
         if settings.get("format") != FORMAT_VERSION:
             raise NotALake(f"{url} has lake format {settings.get('format')}; this slatemill reads {FORMAT_VERSION}")
         return cls(url, int(settings["buckets"]), str(settings["tokenizer"]))
@@ -87,6 +94,28 @@ class Lake:
         parts = {info.path.split("/")[1] for info in self.storage.list(table, ".parquet")}
         pairs = (part.split("=", 1) for part in sorted(parts) if not part.startswith("bucket="))
         return [(name, value) for name, value in pairs]
+
+    def scan(
+        self,
+        table: str,
+        *,
+        histories: Sequence[str] | None = None,
+        schema: pa.Schema | None = None,
+        **choice: str,
+    ) -> pl.LazyFrame:
+        """The rows of every committed batch of a table, as a lazy frame: `lake.scan("slates", profile="lexical")`.
+
+        A table that depends on a choice is named with it (`profile=`, `model=`, `analyzer=`). With `histories`, only
+        the rows of those, and only files that may hold them are opened. With `schema` (pipeline.schemas has every
+        table's) an empty table is an empty frame, and the files must have it.
+
+        Raises LakeError where there is nothing to read and no `schema`, or two choices are given; SchemaMismatch.
+        """
+        from cluster.scan import scan  # noqa: PLC0415 - it needs this module
+
+        if len(choice) > 1:
+            raise LakeError(f"a table depends on one choice, not on {', '.join(choice)}")
+        return scan(self, table, next(iter(choice.items()), None), histories, schema)
 
 
 def _choice(choice: tuple[str, str] | None) -> list[str]:

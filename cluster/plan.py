@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
@@ -12,13 +12,13 @@ from pathlib import PurePosixPath
 from cluster import quarantine, tables
 from cluster.batches import Batch
 from cluster.cache import MarkCache
-from cluster.errors import LakeError
-from cluster.fingerprint import fingerprint
+from cluster.errors import LakeError, NoSuchStage
 from cluster.graph import Graph, Shard
 from cluster.lake import Lake
 from cluster.quarantine import QuarantineNote
 from cluster.shard import ShardReport, Source, Work
 from cluster.stage import Choice, Input, Stage
+from cluster.stamp import Parts
 from cluster.tables import Mark
 
 
@@ -50,7 +50,7 @@ class Plan:
     """The states of all shards of `stages` over `batches`; kept up to date by whoever runs them.
 
     Reads footers through `cache`; reads no row but those of quarantine files. Raises LakeError where a file of a
-    committed batch is missing, ValueError for a name in `backfill` that is no stage.
+    committed batch is missing, NoSuchStage for a name in `backfill` that is no stage.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Plan:
         unknown = sorted(set(backfill) - {stage.name for stage in stages})
         if unknown:
             known = ", ".join(stage.name for stage in stages if stage.costly)
-            raise ValueError(
+            raise NoSuchStage(
                 f"no stage {', '.join(unknown)} to back-fill; costly stages of this run: {known or 'none'}"
             )
         self.graph = Graph(stages, batches)
@@ -118,29 +118,59 @@ class Plan:
 
     def work(self, shard: Shard) -> Work:
         """All that a worker must be told, paths and digests; made when asked for, because a plan holds many."""
-        stage = self.stage(shard)
+        stage, parts = self.stage(shard), self.parts(shard)
         return Work(
             output=self.output(shard),
             quarantine=self.quarantine(shard),
             inputs=self.inputs(shard),
-            stamp=self.stamp(shard),
+            stamp=parts.stamp,
+            parts=parts.note(),
             crashed=self.note(shard).crashed,
             label=f"{stage.name} of batch {self.batch(shard).name}, bucket {shard.bucket}",
         )
 
     def stamp(self, shard: Shard) -> str:
         """What a shard's output must carry to be up to date."""
+        return self.parts(shard).stamp
+
+    def parts(self, shard: Shard, without: Collection[str] = ()) -> Parts:
+        """What a shard's stamp is made of, `without` the inputs that are still to be written."""
         stage = self.stage(shard)
-        return fingerprint(
-            {
-                "stage": stage.name,
-                "version": stage.version,
-                "config": dict(stage.config),
-                "identities": list(stage.identities),
-                "inputs": {name: self._digest(shard, source) for name, source in stage.inputs.items()},
-                "crashed": self.note(shard).crashed,
-            }
+        known = {name: source for name, source in stage.inputs.items() if name not in without}
+        return Parts(
+            stage=stage.name,
+            version=stage.version,
+            config=stage.config,
+            identities=stage.identities,
+            inputs={name: self._digest(shard, source) for name, source in known.items()},
+            crashed=self.note(shard).crashed,
         )
+
+    def is_there(self, shard: Shard) -> bool:
+        """Whether there was a file of this shard when the plan was made, up to date or not."""
+        output = self.output(shard)
+        return output in self._files(output)
+
+    def is_elsewhere(self, shard: Shard) -> bool:
+        """Whether the shard's table has this batch and bucket under another choice."""
+        stage = self.stage(shard)
+        if stage.choice is None:
+            return False
+        if stage.table not in self._choices:
+            self._choices[stage.table] = self.lake.choices(stage.table)
+        paths = (
+            self.lake.path(stage.table, shard.bucket, self.batch(shard).name, choice)
+            for choice in self._choices[stage.table]
+            if choice != stage.choice
+        )
+        return any(path in self._files(path) for path in paths)
+
+    def needs_backfill(self, shard: Shard) -> bool:
+        """Whether a shard that is not up to date is left as it is unless its stage is named in `backfill`."""
+        stage = self.stage(shard)
+        if not stage.costly or stage.name in self._backfill:
+            return False
+        return self.is_there(shard) or self.is_elsewhere(shard)
 
     def note(self, shard: Shard) -> QuarantineNote:
         """What the shard's quarantine file says."""
@@ -211,8 +241,8 @@ class Plan:
                     ]
                     self._place(
                         shard,
-                        sum(_within(undone, *span) for span in spans),
-                        any(_within(dead, *span) for span in spans),
+                        sum(within(undone, *span) for span in spans),
+                        any(within(dead, *span) for span in spans),
                     )
                 states = [self.standings[Shard(index, seq, bucket)].state for seq in self.graph.seqs(bucket)]
                 undone[index, bucket] = [0, *accumulate(state is not State.DONE for state in states)]
@@ -232,30 +262,15 @@ class Plan:
     def _decide(self, shard: Shard) -> None:
         """Sets the state of a shard whose inputs are all there."""
         stage = self.stage(shard)
-        output = self.output(shard)
-        mark = self._mark(output) if output in self._files(output) else None
+        mark = self._mark(self.output(shard)) if self.is_there(shard) else None
         if mark is not None and mark.stamp == self.stamp(shard):
             state = State.DONE
-        elif stage.costly and stage.name not in self._backfill and (mark or self._elsewhere(shard)):
+        elif self.needs_backfill(shard):
             state = State.NEEDS_BACKFILL
         else:
             state = State.MISSING if mark is None else State.STALE
         rows = sum(self.mark(source.path).rows for source in self._sources(shard, stage.inputs[stage.primary]))
         self.standings[shard] = Standing(state, rows)
-
-    def _elsewhere(self, shard: Shard) -> bool:
-        """Whether the shard's table has this batch and bucket under another choice."""
-        stage = self.stage(shard)
-        if stage.choice is None:
-            return False
-        if stage.table not in self._choices:
-            self._choices[stage.table] = self.lake.choices(stage.table)
-        paths = (
-            self.lake.path(stage.table, shard.bucket, self.batch(shard).name, choice)
-            for choice in self._choices[stage.table]
-            if choice != stage.choice
-        )
-        return any(path in self._files(path) for path in paths)
 
     def _files(self, path: str) -> frozenset[str]:
         """The files under a path's table and choice, as they were when first asked: one listing for all of them."""
@@ -303,6 +318,7 @@ class Plan:
         return self._marks[path]
 
 
-def _within(sums: dict[tuple[int, int], list[int]], key: tuple[int, int], extent: range) -> int:
+def within(sums: Mapping[tuple[int, int], Sequence[int]], key: tuple[int, int], extent: range) -> int:
+    """How many of the batches in `extent` count, from running sums over the batches of a (stage, bucket)."""
     cumulative = sums[key]
     return cumulative[extent.stop] - cumulative[extent.start]

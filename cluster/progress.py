@@ -42,6 +42,33 @@ def progress_for(title: str, console: Console | None = None) -> Progress:
     return LiveProgress(title, console) if console.is_terminal else PlainProgress(title, console)
 
 
+class Together:
+    """Several displays as one."""
+
+    def __init__(self, *displays: Progress) -> None:
+        self._displays = displays
+
+    def start(self, stages: Sequence[StageReport]) -> None:
+        """Starts all."""
+        for display in self._displays:
+            display.start(stages)
+
+    def update(self, stage: StageReport) -> None:
+        """Updates all."""
+        for display in self._displays:
+            display.update(stage)
+
+    def tick(self) -> None:
+        """Ticks all."""
+        for display in self._displays:
+            display.tick()
+
+    def stop(self) -> None:
+        """Stops all."""
+        for display in self._displays:
+            display.stop()
+
+
 @contextmanager
 def shown(stage: StageReport, title: str, console: Console | None = None) -> Iterator[Callable[[int], None]]:
     """Shows one stage that its caller works off itself: yields what takes the number done so far."""

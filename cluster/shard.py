@@ -41,6 +41,7 @@ class Work:
     quarantine: str
     inputs: Mapping[str, tuple[Source, ...]]
     stamp: str
+    parts: str
     crashed: str
 
 
@@ -66,7 +67,7 @@ def run(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> Sh
     output = _compute(stage, storage, work, primary, load_model)
     lost = crashed if output.quarantine is None else pa.concat_tables([crashed, output.quarantine])
     quarantine_mark = quarantine.replace(storage, work.quarantine, lost, stage, work.stamp)
-    mark = tables.publish(storage, work.output, output.table, stage.schema, work.stamp)
+    mark = tables.publish(storage, work.output, output.table, stage.schema, work.stamp, work.parts)
     return ShardReport(mark, quarantine_mark, quarantine.note_of(lost, stage), time.monotonic() - started)
 
 

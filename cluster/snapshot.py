@@ -50,8 +50,8 @@ RUN = pa.schema(
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """One run: when, with what configuration and models, what it counted and cost, and its files (FILES)."""
+class Run:
+    """One run: when, with what configuration and models, what it counted and cost."""
 
     run_id: str
     profile: str
@@ -62,6 +62,12 @@ class Snapshot:
     identities: Mapping[str, Any]
     counts: Mapping[str, Any]
     cost: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Snapshot(Run):
+    """A run and its files (FILES)."""
+
     files: pa.Table
 
 
@@ -80,20 +86,35 @@ def write(lake: Lake, taken: Snapshot) -> str:
     return taken.run_id
 
 
+def run_ids(lake: Lake) -> list[str]:
+    """The runs that have a whole snapshot, the newest first."""
+    ids = (info.path.split("/")[1] for info in lake.storage.list("runs", "/run.parquet"))
+    return sorted(ids, reverse=True)
+
+
+def files_of_run(lake: Lake, run_id: str) -> pa.Table:
+    """What one run read and wrote: FILES."""
+    return tables.read(lake.storage, [f"runs/{run_id}/files.parquet"], FILES)
+
+
 def latest(lake: Lake, profile: str) -> Snapshot:
     """The newest whole snapshot of a profile. Raises NoSnapshot."""
-    runs = sorted(info.path.split("/")[1] for info in lake.storage.list("runs", "/run.parquet"))
-    for run_id in reversed(runs):
-        row = _run_row(lake, run_id)
-        if row["profile"] == profile:
-            return _load(lake, row)
-    raise NoSnapshot(f"no run of profile {profile}: run `slatemill run {lake.url} --profile {profile}` first")
+    run = latest_run(lake, profile)
+    if run is None:
+        raise NoSnapshot(f"no run of profile {profile}: run `slatemill run {lake.url} --profile {profile}` first")
+    return _load(lake, run)
+
+
+def latest_run(lake: Lake, profile: str) -> Run | None:
+    """The newest run of a profile, without its files; None where there is none."""
+    runs = (_run(lake, run_id) for run_id in run_ids(lake))
+    return next((run for run in runs if run.profile == profile), None)
 
 
 def load(lake: Lake, run_id: str) -> Snapshot:
     """The snapshot of one run. Raises NoSnapshot."""
     try:
-        return _load(lake, _run_row(lake, run_id))
+        return _load(lake, _run(lake, run_id))
     except FileNotFoundError as error:
         raise NoSnapshot(f"no finished run {run_id} in {lake.url}") from error
 
@@ -125,11 +146,10 @@ def verify(lake: Lake, taken: Snapshot, only: Collection[str] | None = None) -> 
         )
 
 
-def _run_row(lake: Lake, run_id: str) -> dict[str, Any]:
+def _run(lake: Lake, run_id: str) -> Run:
     row = tables.read(lake.storage, [f"runs/{run_id}/run.parquet"], RUN).to_pylist()[0]
-    return {**row, **{name: json.loads(row[name]) for name in ("config", "identities", "counts", "cost")}}
+    return Run(**{**row, **{name: json.loads(row[name]) for name in ("config", "identities", "counts", "cost")}})
 
 
-def _load(lake: Lake, row: dict[str, Any]) -> Snapshot:
-    files = tables.read(lake.storage, [f"runs/{row['run_id']}/files.parquet"], FILES)
-    return Snapshot(**row, files=files)
+def _load(lake: Lake, run: Run) -> Snapshot:
+    return Snapshot(**vars(run), files=files_of_run(lake, run.run_id))

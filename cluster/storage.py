@@ -6,6 +6,7 @@ import errno
 import os
 import uuid
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -26,10 +27,16 @@ class FileInfo(NamedTuple):
 
 
 class Storage:
-    """The files below one root; paths are POSIX and relative to it. Picklable."""
+    """The files below one root; paths are POSIX and relative to it. Picklable.
+
+    Raises LakeError for a URL of a kind that nothing installed can read.
+    """
 
     def __init__(self, url: str) -> None:
-        self.fs, self.root = fsspec.core.url_to_fs(url)
+        try:
+            self.fs, self.root = fsspec.core.url_to_fs(url)
+        except (ImportError, ValueError) as error:
+            raise LakeError(f"{url} cannot be reached ({error}): for s3:// install slatemill[s3]") from error
         self.root = str(self.root).rstrip("/")
         self.local = "file" in self._protocols()
         # Absolute: a worker that unpickles this may stand in another folder.
@@ -60,6 +67,10 @@ class Storage:
             return self._info(self.fs.info(self.full(path)))
         except FileNotFoundError:
             return None
+
+    def modified(self, path: str) -> datetime:
+        """When the file was written last, UTC, by the clock of the store. Raises FileNotFoundError."""
+        return cast(datetime, self.fs.modified(self.full(path))).astimezone(UTC)
 
     def list(self, prefix: str, suffix: str = "") -> list[FileInfo]:
         """Every file below a folder whose path ends in `suffix`, by path; a folder that is not there has none."""

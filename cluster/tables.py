@@ -18,6 +18,7 @@ from cluster.storage import Storage
 ROW_GROUP = 8192
 _STAMP = b"slatemill.stamp"
 _DIGEST = b"slatemill.digest"
+_PARTS = b"slatemill.parts"
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,10 @@ def require_schema(table: pa.Table, schema: pa.Schema, what: str) -> None:
             raise SchemaMismatch(f"{what} has {column.null_count} nulls in {field.name}, which allows none")
 
 
-def encode(table: pa.Table, schema: pa.Schema, stamp: str) -> tuple[bytes, Mark]:
+def encode(table: pa.Table, schema: pa.Schema, stamp: str, parts: str = "") -> tuple[bytes, Mark]:
     """A table as the bytes of a Parquet file, with its mark. Equal tables give equal digests however they are chunked.
 
-    Raises SchemaMismatch.
+    `parts` says what the stamp is made of (cluster.stamp), where it is to be told apart later. Raises SchemaMismatch.
     """
     require_schema(table, schema, "the table to write")
     sink = _HashingSink()
@@ -64,20 +65,21 @@ def encode(table: pa.Table, schema: pa.Schema, stamp: str) -> tuple[bytes, Mark]
             writer.write_table(whole.slice(start, ROW_GROUP), row_group_size=ROW_GROUP)
         # Row groups reach the sink as they are written; what follows is the footer.
         body, digest = sink.tell(), sink.running.hexdigest()
-        writer.add_key_value_metadata({_STAMP.decode(): stamp, _DIGEST.decode(): digest})
+        said = {_STAMP: stamp, _DIGEST: digest, **({_PARTS: parts} if parts else {})}
+        writer.add_key_value_metadata({key.decode(): value for key, value in said.items()})
     data = sink.getvalue()
     if body + int.from_bytes(data[-8:-4], "little") + 8 != len(data):
         raise LakeError("pyarrow wrote rows after their digest was taken: install the pyarrow of constraints.txt")
     return data, Mark(stamp, digest, table.num_rows)
 
 
-def publish(storage: Storage, path: str, table: pa.Table, schema: pa.Schema, stamp: str) -> Mark:
+def publish(storage: Storage, path: str, table: pa.Table, schema: pa.Schema, stamp: str, parts: str = "") -> Mark:
     """Writes a table where it belongs and returns the mark of the file that is there afterwards.
 
     A file with the same stamp is left alone (the first writer wins); a stale one is replaced in one step.
     Raises SchemaMismatch.
     """
-    data, mark = encode(table, schema, stamp)
+    data, mark = encode(table, schema, stamp, parts)
     if storage.create(path, data):
         return mark
     there = read_mark(storage, path)
@@ -107,6 +109,15 @@ def read_mark(storage: Storage, path: str, cache: MarkCache | None = None) -> Ma
     if cache is not None:
         cache.put(full, info.size, info.version, asdict(mark))
     return mark
+
+
+def read_parts(storage: Storage, path: str) -> str:
+    """What the stamp of a file is made of, as noted by who wrote it; empty where there is no note or no file."""
+    try:
+        with storage.open_input(path) as stream:
+            return ((pq.read_metadata(stream).metadata or {}).get(_PARTS) or b"").decode()
+    except FileNotFoundError:
+        return ""
 
 
 def read(

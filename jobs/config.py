@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from jobs.names import PROFILE_FILES, profile_names
 from models.ranker import RankerParams
 from pipeline.recall.options import PoolOptions
 
@@ -74,22 +75,20 @@ class Profile(_Strict):
         return self
 
 
-def profile_names() -> list[str]:
-    """Names of the profiles that come with slatemill."""
-    folder = resources.files("jobs") / "profiles"
-    return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
-
-
 def load_profile(name_or_path: str) -> Profile:
     """Reads a profile by name, or from a YAML file.
 
     Raises ConfigError for an unknown name, unreadable YAML, an unknown key or a value out of range.
     """
-    if name_or_path.endswith((".yaml", ".yml")):
+    if name_or_path.endswith(PROFILE_FILES):
         path = Path(name_or_path)
         if not path.is_file():
             raise ConfigError(f"no file {name_or_path}")
-        return parse_profile(path.read_text(encoding="utf-8"), name_or_path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{name_or_path} is not UTF-8 text: {error}") from error
+        return parse_profile(text, name_or_path)
     if name_or_path not in profile_names():
         raise ConfigError(f"no profile {name_or_path!r}; there are {', '.join(profile_names())}, or give a .yaml file")
     text = (resources.files("jobs") / "profiles" / f"{name_or_path}.yaml").read_text(encoding="utf-8")

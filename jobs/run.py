@@ -14,8 +14,9 @@ from cluster.batches import committed
 from cluster.cache import MarkCache
 from cluster.errors import LakeError
 from cluster.executor import RunReport, execute
+from cluster.heartbeat import Heartbeat
 from cluster.lake import Lake
-from cluster.progress import Progress, progress_for
+from cluster.progress import Together, progress_for
 from cluster.runfiles import QUARANTINE
 from cluster.stage import Stage
 from jobs.config import Profile
@@ -53,7 +54,8 @@ def run(
 ) -> tuple[RunReport, str]:
     """Runs every stage of a profile and writes the run's snapshot; returns the report and the run_id."""
     started = datetime.now(UTC)
-    report = execute_stages(lake, profile, stages(profile, lake.tokenizer, ranker), resources)
+    run_id = snapshot.new_run_id(started)
+    report = execute_stages(lake, profile, stages(profile, lake.tokenizer, ranker), resources, run_id)
     identities = {}
     if ranker is not None:
         identities["ranker"] = {
@@ -61,10 +63,10 @@ def run(
             "source": ranker_source,
             "seen_histories": list(ranker.seen_histories),
         }
-    run_id = snapshot.write(
+    snapshot.write(
         lake,
         snapshot.Snapshot(
-            run_id=snapshot.new_run_id(started),
+            run_id=run_id,
             profile=profile.name,
             started=started,
             ended=datetime.now(UTC),
@@ -108,9 +110,13 @@ def _without(files: pa.Table, names: Sequence[str]) -> pa.Table:
     return files.filter(pc.invert(pc.is_in(files["table"], pa.array(names, pa.large_string()))))
 
 
-def execute_stages(lake: Lake, profile: Profile, path: Sequence[Stage], resources: Resources) -> RunReport:
-    """Runs the given stages over all committed batches, with progress on the terminal or in the log."""
-    progress: Progress = progress_for(title=profile.name)
+def execute_stages(
+    lake: Lake, profile: Profile, path: Sequence[Stage], resources: Resources, run_id: str | None = None
+) -> RunReport:
+    """Runs the given stages over all committed batches, with progress on the terminal or in the log, and in the lake
+    for `slatemill status`."""
+    heartbeat = Heartbeat(lake.storage, run_id or snapshot.new_run_id(datetime.now(UTC)), profile.name)
+    progress = Together(progress_for(title=profile.name), heartbeat)
     return execute(
         lake,
         path,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import polars as pl
@@ -12,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from jobs.plain import plain
 from jobs.show import Shown
 from pipeline.ingest.settle import POSITION_BITS
 
@@ -35,13 +35,13 @@ def show_request(shown: Shown, out: Console) -> None:
 
 def _show_head(shown: Shown, out: Console) -> None:
     request, evidence = shown.request, shown.evidence
-    out.print(Text(_plain(f"request {request['request_id']} of history {request['history_id']}"), style="bold"))
+    out.print(Text(plain(f"request {request['request_id']} of history {request['history_id']}"), style="bold"))
     out.print(Text(f"profile {shown.run['profile']}, run {shown.run['run_id']}"))
     text = request["text"]
     cut = f" … ({len(text):,} characters)" if len(text) > _REQUEST_LENGTH else ""
-    out.print(Padding(Text(_plain(text[:_REQUEST_LENGTH]) + cut, style="italic"), (1, 2)))
+    out.print(Padding(Text(plain(text[:_REQUEST_LENGTH]) + cut, style="italic"), (1, 2)))
     category = f"category {request['category'] or '-'}{' (adversarial)' if request['adversarial'] else ''}"
-    out.print(Text(_plain(f"mode {request['mode']}, {category}, {_asked(request)}")))
+    out.print(Text(plain(f"mode {request['mode']}, {category}, {_asked(request)}")))
     n = evidence.turns.height
     held = f"{n} turn{'s' * (n != 1)}, kappa {evidence.kappa}" if n else "none known"
     out.print(Text(f"evidence: {held}; the request sees {evidence.n_visible:,} of {evidence.n_turns:,} turns\n"))
@@ -83,12 +83,12 @@ def _pool(row: dict[str, Any]) -> str:
 
 def _said(row: dict[str, Any]) -> Text:
     """Who said what, and below it how the source calls the turn."""
-    said = Text(_plain(f"{row['speaker'] or row['role']}: {row['text_start']}"))
+    said = Text(plain(f"{row['speaker'] or row['role']}: {row['text_start']}"))
     called = " ".join(name for name in (row["source_session"], row["source_turn"]) if name is not None)
     source = f"{row['source_format']} {called or '(without ids)'}"
     if row["continues"] is not None:
         source += ", a later part of its session"
-    return said.append(f"\n{_plain(source)}", style="dim")
+    return said.append(f"\n{plain(source)}", style="dim")
 
 
 def _slates_tables(shown: Shown) -> list[Table]:
@@ -116,11 +116,6 @@ def _slates_table(slates: pl.DataFrame, in_slate: pl.DataFrame, numbers: list[in
         complete = "-" if row["complete"] is None else "yes" if row["complete"] else "no"
         table.add_row(row["policy"], *counts, complete, *(row["mark"] or []))
     return table
-
-
-def _plain(text: str) -> str:
-    """Text of a source without what would steer a terminal; line breaks stay."""
-    return re.sub(r"[^\S\n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]", " ", text)
 
 
 def _rank(rank: int | None) -> str:

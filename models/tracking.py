@@ -55,6 +55,11 @@ def store_uri() -> str | None:
     return os.environ.get("MLFLOW_REGISTRY_URI") or os.environ.get("MLFLOW_TRACKING_URI") or None
 
 
+def without_password(text: str) -> str:
+    """A URI, or a message that quotes one, without the user and password that it may hold."""
+    return re.sub(r"://[^/@\s]*@", "://", text)
+
+
 def client() -> MlflowClient:
     """An MLflow client of the user's own store. Loading MLflow takes seconds.
 

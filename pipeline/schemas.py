@@ -2,9 +2,13 @@
 
 Times are UTC and nullable; text is `large_string`; vectors are `fixed_size_list<halffloat>` and never null.
 A history is named by `history_id`; a turn by `(history_id, session_index, turn_index)`; a request by `request_id`.
+What a table holds is said once, beside its schema; `slatemill schema` prints it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -13,6 +17,41 @@ TIME = pa.timestamp("us", tz="UTC")
 
 TURN_KEY = ("history_id", "session_index", "turn_index")
 REQUEST_KEY = ("history_id", "request_id")
+
+
+@dataclass(frozen=True)
+class TableInfo:
+    """What a table holds, and its schema; that of a table with vectors takes their length, `dim`."""
+
+    description: str
+    schema: pa.Schema | Callable[[int], pa.Schema]
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the schema depends on the length of vectors."""
+        return callable(self.schema)
+
+    def schema_for(self, dim: int) -> pa.Schema:
+        """The schema, with vectors of `dim` values where it has any."""
+        return self.schema(dim) if callable(self.schema) else self.schema
+
+
+TABLES: dict[str, TableInfo] = {}
+"""Every table by its name, in the order in which data passes through them."""
+
+
+def _table(name: str, fields: Sequence[pa.Field], description: str) -> pa.Schema:
+    """A schema that is known under a name."""
+    schema = pa.schema(fields)
+    TABLES[name] = TableInfo(" ".join(description.split()), schema)
+    return schema
+
+
+def _vector_table(schema: Callable[[int], pa.Schema]) -> Callable[[int], pa.Schema]:
+    """Makes a function that gives a schema known under its name; its docstring says what the table holds."""
+    TABLES[schema.__name__] = TableInfo(" ".join((schema.__doc__ or "").split()), schema)
+    return schema
+
 
 _KEY_FIELDS = [
     pa.field("history_id", TEXT, nullable=False),
@@ -25,7 +64,8 @@ _REQUEST_FIELDS = [
 ]
 _CANDIDATE_FIELDS = [*_REQUEST_FIELDS, *_KEY_FIELDS[1:]]
 
-TURNS = pa.schema(
+TURNS = _table(
+    "turns",
     [
         *_KEY_FIELDS,
         pa.field("session_time", TIME),
@@ -33,12 +73,13 @@ TURNS = pa.schema(
         pa.field("speaker", TEXT),
         pa.field("text", TEXT, nullable=False),
         pa.field("n_tokens", pa.int32(), nullable=False),
-    ]
+    ],
+    """One row a turn. `session_index = (seq << 20) + position`; `speaker` is null where the source names only a role;
+    `text` is sanitised, with an image's caption appended as ` [caption]`; `n_tokens` counts `text` in o200k.""",
 )
-"""One row a turn. `session_index = (seq << 20) + position`; `speaker` is null where the source names only a role;
-`text` is sanitised, with an image's caption appended as ` [caption]`; `n_tokens` counts `text` in o200k."""
 
-SOURCES = pa.schema(
+SOURCES = _table(
+    "sources",
     [
         *_KEY_FIELDS,
         pa.field("source_format", TEXT, nullable=False),
@@ -48,12 +89,14 @@ SOURCES = pa.schema(
         pa.field("turn_key", TEXT, nullable=False),
         pa.field("content_digest", TEXT, nullable=False),
         pa.field("continues", pa.int64()),
-    ]
+    ],
+    """One row a turn: the source's own names, for joining back. They reach no feature, tie-break, prompt or sort.
+    `session_key` and `turn_key` tell a turn that is delivered again; `continues` is the session_index of the first
+    part.""",
 )
-"""One row a turn: the source's own names, for joining back. They reach no feature, tie-break, prompt or sort.
-`session_key` and `turn_key` tell a turn that is delivered again; `continues` is the session_index of the first part."""
 
-REQUESTS = pa.schema(
+REQUESTS = _table(
+    "requests",
     [
         *_REQUEST_FIELDS,
         pa.field("mode", TEXT, nullable=False),
@@ -64,27 +107,37 @@ REQUESTS = pa.schema(
         pa.field("category", TEXT),
         pa.field("answer", TEXT),
         pa.field("adversarial", pa.bool_(), nullable=False),
-    ]
+    ],
+    """One row a request. `mode` is `reader` or `agent`; `category` as in the source; `adversarial` marks a request
+    whose source says that its history holds no answer (LoCoMo category 5, LongMemEval `_abs`): no part of headline
+    figures.""",
 )
-"""One row a request. `mode` is `reader` or `agent`; `category` as in the source; `adversarial` marks a request whose
-source says that its history holds no answer (LoCoMo category 5, LongMemEval `_abs`): no part of headline figures."""
 
-LABELS = pa.schema(_CANDIDATE_FIELDS)
-"""One row an evidence turn of a request."""
+LABELS = _table(
+    "labels",
+    _CANDIDATE_FIELDS,
+    """One row an evidence turn of a request.""",
+)
 
-TERMS = pa.schema([*_KEY_FIELDS, pa.field("terms", pa.large_list(TEXT), nullable=False)])
-"""One row a turn: the lexical terms of `speaker: text`, in order, repeats kept. An empty list where there are none."""
+TERMS = _table(
+    "terms",
+    [*_KEY_FIELDS, pa.field("terms", pa.large_list(TEXT), nullable=False)],
+    """One row a turn: the lexical terms of `speaker: text`, in order, repeats kept. An empty list where there are
+    none.""",
+)
 
 
+@_vector_table
 def turn_vectors(dim: int) -> pa.Schema:
-    """Schema of turn_vectors: one row a window of a turn, `dim` values of unit length."""
+    """One row a window of a turn: a vector of `dim` values and unit length."""
     return pa.schema(
         [*_KEY_FIELDS, pa.field("window", pa.int32(), nullable=False), pa.field("vector", _vector(dim), nullable=False)]
     )
 
 
+@_vector_table
 def request_vectors(dim: int) -> pa.Schema:
-    """Schema of request_vectors: one row a request, `dim` values of unit length."""
+    """One row a request: a vector of `dim` values and unit length."""
     return pa.schema([*_REQUEST_FIELDS, pa.field("vector", _vector(dim), nullable=False)])
 
 
@@ -92,7 +145,8 @@ def _vector(dim: int) -> pa.DataType:
     return pa.list_(pa.float16(), dim)
 
 
-POOLS = pa.schema(
+POOLS = _table(
+    "pools",
     [
         *_CANDIDATE_FIELDS,
         pa.field("pool_position", pa.int32(), nullable=False),
@@ -102,11 +156,11 @@ POOLS = pa.schema(
         pa.field("dense_score", pa.float64()),
         pa.field("dense_rank", pa.int32()),
         pa.field("age_days", pa.float64()),
-    ]
+    ],
+    """One row a candidate of a request, by pool_position (from 1). Ranks (from 1) are over all visible turns; a
+    channel the profile does not use is null. `age_days` runs from the turn's session to asked_at (to the newest
+    visible session where asked_at is null); null without times.""",
 )
-"""One row a candidate of a request, by pool_position (from 1). Ranks (from 1) are over all visible turns; a channel the
-profile does not use is null. `age_days` runs from the turn's session to asked_at (to the newest visible session where
-asked_at is null); null without times."""
 
 FEATURE_NAMES = (
     "pool_position",
@@ -122,8 +176,11 @@ FEATURE_NAMES = (
 )
 """The ten features of AgentMemRec (arXiv 2610.34673, 4.2), in the order in which a ranker takes them."""
 
-FEATURES = pa.schema([*_CANDIDATE_FIELDS, *[pa.field(name, pa.float32()) for name in FEATURE_NAMES]])
-"""One row a candidate of a request, in pool order. What is missing is null, never zero."""
+FEATURES = _table(
+    "features",
+    [*_CANDIDATE_FIELDS, *[pa.field(name, pa.float32()) for name in FEATURE_NAMES]],
+    """One row a candidate of a request, in pool order. What is missing is null, never zero.""",
+)
 
 ITEM = pa.struct(
     [
@@ -139,7 +196,8 @@ ITEM = pa.struct(
     ]
 )
 
-SLATES = pa.schema(
+SLATES = _table(
+    "slates",
     [
         *_REQUEST_FIELDS,
         pa.field("policy", TEXT, nullable=False),
@@ -147,12 +205,18 @@ SLATES = pa.schema(
         pa.field("n_tokens", pa.int32(), nullable=False),
         pa.field("text", TEXT, nullable=False),
         pa.field("items", pa.large_list(ITEM), nullable=False),
-    ]
+    ],
+    """One row a (request, policy, budget). `items` in the order of `text`; `start` and `end` are characters of the
+    turn; `n_tokens` of the row counts `text` whole, of an item its line.""",
 )
-"""One row a (request, policy, budget). `items` in the order of `text`; `start` and `end` are characters of the turn;
-`n_tokens` of the row counts `text` whole, of an item its line."""
 
-QUARANTINE = pa.schema(
+TABLES["oracle_slates"] = TableInfo(
+    "As slates, of the policy `oracle`, which is filled from the labels: what a budget allows, for evaluation alone.",
+    SLATES,
+)
+
+QUARANTINE = _table(
+    "quarantine",
     [
         pa.field("history_id", TEXT),
         pa.field("request_id", TEXT),
@@ -164,9 +228,9 @@ QUARANTINE = pa.schema(
         pa.field("reason", TEXT, nullable=False),
         pa.field("origin", TEXT, nullable=False),
         pa.field("weight", pa.int32(), nullable=False),
-    ]
+    ],
+    """What could not be processed, and why. `file` and `place` are where it stood in the source; `code` is a word that
+    programs may rely on (pipeline.ingest.codes, or what a stage gives), `reason` is for people; `origin` is `row`
+    (the stage refused it) or `crash` (it killed its worker, found by bisection); `weight` counts what counts toward
+    the quarantine limit: 1 for a lost row, 0 for a note (a citation that names no turn).""",
 )
-"""What could not be processed, and why. `file` and `place` are where it stood in the source; `code` is a word that
-programs may rely on (pipeline.ingest.codes, or what a stage gives), `reason` is for people; `origin` is `row` (the
-stage refused it) or `crash` (it killed its worker, found by bisection); `weight` counts what counts toward the
-quarantine limit: 1 for a lost row, 0 for a note (a citation that names no turn)."""

@@ -55,7 +55,8 @@ def test_the_wheel_works_outside_the_clone(tmp_path):
     program = (
         "import jobs, pipeline, models, cluster\n"
         f"assert all(m.__file__.startswith({str(target)!r}) for m in (jobs, pipeline, models, cluster))\n"
-        "from jobs.config import load_profile, profile_names\n"
+        "from jobs.config import load_profile\n"
+        "from jobs.names import profile_names\n"
         "assert [load_profile(name).name for name in profile_names()] == ['agentmemrec', 'lexical']\n"
         "from pipeline.ingest.native import read\n"
         "from pipeline.recall.analyzer import analyze\n"

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import TypeVar
 
 from pipeline.ingest.options import Requests
 from pipeline.ingest.source import SourceRequest, SourceSession, SourceTurn, TurnReference
+from pipeline.text import sanitise_text
+
+T = TypeVar("T")
 
 TASK_CHARACTERS = 2_000
 """How much of the task statement goes into the request of a step."""
 
 STEP_CHARACTERS = 2_000
-"""How much of the newest step goes into the request for the next one."""
+"""How much of the newest step, and of what was said since, goes into the request for the next one."""
 
 
 def asked_by_user(
@@ -21,7 +26,7 @@ def asked_by_user(
 
     Ids are `<prefix>#t<position of the turn>`; positions of requests count from `first`.
     """
-    asking = [turn for turn in session.turns if turn.role == "user" and turn.text.strip()]
+    asking = [turn for turn in _stored(session) if turn.role == "user"]
     for number, turn in enumerate(_chosen(asking, requests)):
         yield SourceRequest(
             first + number,
@@ -36,22 +41,41 @@ def asked_by_user(
 def asked_by_step(
     session: SourceSession, task: str, requests: Requests, prefix: str, place: str, first: int = 0
 ) -> Iterator[SourceRequest]:
-    """A request for the step that follows each step (`every-step`) or the last (`last`), which sees all up to there.
+    """A request for the step that follows each step (`every-step`) or the last (`last`), which sees all before it.
 
-    Steps are the turns of the assistant. The text is the beginning of the task and of the newest step. Ids are
-    `<prefix>#s<position of the newest step>`.
+    Steps are the turns of the assistant; what others say between two steps is seen by the later one. The text is the
+    beginning of the task, and of the newest step and what was said since it the beginning and the end. Ids are
+    `<prefix>#s<position of the last turn that is seen>`.
     """
-    steps = [turn for turn in session.turns if turn.role == "assistant" and turn.text.strip()]
-    for number, turn in enumerate(_chosen(steps, requests)):
+    turns = _stored(session)
+    steps = [at for at, turn in enumerate(turns) if turn.role == "assistant"]
+    moments = [turns[step:following] for step, following in pairwise([*steps, len(turns)])]
+    for number, newest in enumerate(_chosen(moments, requests)):
+        seen = newest[-1].position
+        news = _shortened("\n\n".join(turn.text for turn in newest))
         yield SourceRequest(
             first + number,
-            f"{prefix}#s{turn.position}",
-            f"{task[:TASK_CHARACTERS].strip()}\n\n{turn.text[:STEP_CHARACTERS].strip()}".strip(),
+            f"{prefix}#s{seen}",
+            f"{task[:TASK_CHARACTERS].strip()}\n\n{news}".strip(),
             mode="agent",
             asked_at=session.time,
-            seen=TurnReference(session.position, turn.position, f"{place}, turn {turn.position}"),
+            seen=TurnReference(session.position, seen, f"{place}, turn {seen}"),
         )
 
 
-def _chosen(turns: list[SourceTurn], requests: Requests) -> list[SourceTurn]:
-    return {"none": [], "last": turns[-1:], "every-step": turns}[requests]
+def _stored(session: SourceSession) -> list[SourceTurn]:
+    """The turns that are not blank once they are sanitised: no other can be named."""
+    return [turn for turn in session.turns if sanitise_text(turn.text).strip()]
+
+
+def _shortened(text: str) -> str:
+    """Beginning and end of a text: what was done stands at the one, how it went wrong at the other."""
+    text = text.strip()
+    if len(text) <= STEP_CHARACTERS:
+        return text
+    half = STEP_CHARACTERS // 2
+    return f"{text[:half].rstrip()}\n[...]\n{text[-half:].lstrip()}"
+
+
+def _chosen(given: list[T], requests: Requests) -> list[T]:
+    return {"none": [], "last": given[-1:], "every-step": given}[requests]

@@ -10,7 +10,10 @@ from pipeline.ingest.source import Document
 
 def detect(document: Document) -> str:
     """The name of the one format that recognises a document. Raises IngestError for none, or for several."""
-    looked_at = sample(document.stream)
+    try:
+        looked_at = sample(document.stream)
+    except IngestError as error:
+        raise IngestError(f"{document.name}: {error}") from error
     found = [name for name, known in FORMATS.items() if known.recognises(looked_at)]
     if len(found) == 1:
         return found[0]

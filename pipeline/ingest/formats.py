@@ -6,7 +6,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.ingest import locomo, longmemeval, native
+from pipeline.ingest import (
+    chatgpt,
+    evermemos,
+    letta,
+    locomo,
+    longmemeval,
+    memsim,
+    mini_swe_agent,
+    native,
+    openai_chat,
+    openhands,
+    realtalk,
+    sharegpt,
+    swe_agent,
+)
 from pipeline.ingest.arrival import Arrival
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.options import Options, parse_options
@@ -34,9 +48,19 @@ class Format:
 
 
 FORMATS: dict[str, Format] = {
-    "longmemeval": Format(longmemeval.read, longmemeval.recognises),
+    "chatgpt": Format(chatgpt.read, chatgpt.recognises, options=("requests", "keys"), by_name=True),
+    "evermemos": Format(evermemos.read, evermemos.recognises, options=("requests",), by_name=True),
+    "letta": Format(letta.read, letta.recognises, options=("requests", "keys"), by_name=True),
     "locomo": Format(locomo.read, locomo.recognises),
+    "longmemeval": Format(longmemeval.read, longmemeval.recognises),
+    "memsim": Format(memsim.read, memsim.recognises, by_name=True),
+    "mini-swe-agent": Format(mini_swe_agent.read, mini_swe_agent.recognises, options=("requests",), by_name=True),
     "native": Format(native.read, native.recognises),
+    "openai-chat": Format(openai_chat.read, openai_chat.recognises, options=("requests", "keys"), by_name=True),
+    "openhands": Format(openhands.read, openhands.recognises, options=("requests",), by_name=True),
+    "realtalk": Format(realtalk.read, realtalk.recognises, by_name=True),
+    "sharegpt": Format(sharegpt.read, sharegpt.recognises, options=("requests", "keys"), by_name=True),
+    "swe-agent": Format(swe_agent.read, swe_agent.recognises, options=("requests",), by_name=True),
 }
 
 

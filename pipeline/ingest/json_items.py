@@ -1,4 +1,4 @@
-"""The items of a JSON array one at a time, in bounded memory.
+"""The items of a JSON array, or of arrays in groups, one at a time, in bounded memory.
 
 Not ijson: its fast backend turns a lone surrogate into a question mark without a word (ijson 3.6, yajl2_c), and the
 backend that does not is many times slower than the standard decoder used here.
@@ -9,12 +9,13 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, BinaryIO
 
 from pipeline.ingest.errors import IngestError
 
 READ_BYTES = 1 << 20
+MOST_GROUPS = 8
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Where the text ahead ends so, a number may go on behind it.
 _REST_OF_NUMBER = re.compile(r"[-+.eE0-9]*")
@@ -31,15 +32,72 @@ def json_items(stream: BinaryIO) -> Iterator[Any]:
     text = _Text(stream)
     if text.next_character() != "[":
         raise IngestError("the source is not a JSON array: it must begin with [")
+    yield from _items(text)
+    _require_end(text)
+
+
+def json_grouped_items(stream: BinaryIO) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+    """The items of a top-level array, or of all arrays that stand in a top-level object, at most MOST_GROUPS deep.
+
+    Each comes with the keys that lead to its array, and its position there. A value that is neither an object nor an
+    array is passed over. Otherwise as `json_items`; an object without an array raises IngestError, too.
+    """
+    text = _Text(stream)
+    if text.next_character() not in ("[", "{"):
+        raise IngestError("the source is neither a JSON array nor a JSON object")
+    if not (yield from _groups(text, ())):
+        raise IngestError("the source is a JSON object without an array in it")
+    _require_end(text)
+
+
+def _require_end(text: _Text) -> None:
+    if text.next_character():
+        raise IngestError("something stands behind the end of the JSON: a source is one value, or one a line")
+
+
+def _groups(text: _Text, path: tuple[str, ...]) -> Generator[tuple[tuple[str, ...], int, Any], None, bool]:
+    """The items of all arrays in the value that comes next; returns whether there are arrays."""
+    start, arrays = text.next_character(), False
+    if start == "[":
+        arrays = True
+        for position, item in enumerate(_items(text)):
+            yield path, position, item
+    elif start == "{" and len(path) < MOST_GROUPS:
+        for key in _keys(text):
+            arrays |= yield from _groups(text, (*path, key))
+    else:
+        text.value(0)
+    return arrays
+
+
+def _items(text: _Text) -> Iterator[Any]:
+    """The items of the array that comes next."""
+    for position in _parts(text, "]"):
+        yield text.value(position)
+
+
+def _keys(text: _Text) -> Iterator[str]:
+    """The keys of the object that comes next. Whoever asks for the next key has read the value of the last."""
+    for position in _parts(text, "}"):
+        key = text.value(position)
+        if not isinstance(key, str) or text.next_character() != ":":
+            raise IngestError(f"item {position}: a key and a colon must stand before it")
+        text.skip(1)
+        yield key
+
+
+def _parts(text: _Text, closing: str) -> Iterator[int]:
+    """The position of each part, ahead of it, of an array or object up to its closing bracket."""
     text.skip(1)
     position = 0
-    while text.next_character() != "]":
+    while text.next_character() != closing:
         if position:
             if text.next_character() != ",":
-                raise IngestError(f"item {position}: a comma or ] must stand before it")
+                raise IngestError(f"item {position}: a comma or {closing} must stand before it")
             text.skip(1)
-        yield text.value(position)
+        yield position
         position += 1
+    text.skip(1)
 
 
 class _Text:
@@ -78,6 +136,8 @@ class _Text:
                 if not self._may_be_cut(error) or not self._read_more(max(READ_BYTES, len(self._ahead) - self._at)):
                     raise IngestError(f"item {position} is not JSON, or cut short: {error.msg}") from error
                 continue
+            except ValueError as error:  # a whole number of more digits than Python turns into one
+                raise IngestError(f"item {position} holds what cannot be read: {str(error)[:60]}") from error
             if not _REST_OF_NUMBER.fullmatch(self._ahead, end) or not self._read_more(READ_BYTES):
                 self._at = end
                 return value

@@ -10,6 +10,9 @@ from typing import Any
 
 from pipeline.ingest.codes import Code
 
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet", ".traj", ".af")
+"""Of the files that may hold histories."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -25,8 +28,11 @@ class Document:
 
     @property
     def stem(self) -> str:
-        """The name without the last suffix: what a history is called whose format gives it no id."""
-        return str(PurePosixPath(self.name).with_suffix(""))
+        """The name without its suffixes of kind (`run.traj.json`): what a history is called whose format has no id."""
+        path = PurePosixPath(self.name)
+        while path.suffix in SUFFIXES:
+            path = path.with_suffix("")
+        return str(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +48,17 @@ class SourceTurn:
 
 @dataclass(frozen=True, slots=True)
 class SourceSession:
-    """One session at its position in the source's item; `time` is UTC."""
+    """One session at its position in the source's item; `time` is UTC.
+
+    Two sessions of a history that have one name are told apart by their times. Where a name is given to one session
+    only (`one_of_its_name`), the name alone tells it: what is delivered of it later may begin at another time.
+    """
 
     position: int
     name: str | None
     time: datetime | None
     turns: list[SourceTurn]
+    one_of_its_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class Staging:
         for session in history.sessions:
             # A source without ids tells its sessions apart by where they stand.
             name = self._clean_or_none(session.name) or None
-            identity = (name or session.position, session.time)
+            identity = (name or session.position, None if session.one_of_its_name else session.time)
             # One that is empty counts too: it may fill up in a later delivery.
             staged = self._add_session(item, history_id, session, name, occurrences[identity])
             occurrences[identity] += 1
@@ -119,7 +119,7 @@ class Staging:
         self, item: int, history_id: str, session: SourceSession, name: str | None, occurrence: int
     ) -> _Session:
         position = session.position if name is None else None
-        time = None if session.time is None else session.time.isoformat()
+        time = None if session.time is None or session.one_of_its_name else session.time.isoformat()
         staged = _Session(_digest("session", name, position, time, occurrence))
         kept = 0
         for turn in session.turns:

@@ -8,7 +8,7 @@ from importlib import resources
 import polars as pl
 import Stemmer
 
-ANALYZER_ID = "unicode-en-1"
+ANALYZER_ID = "unicode-en-2"
 """Names what `analyze` does; terms of two analyzers never meet, so a change of its output needs a new name."""
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}ー\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -24,7 +24,8 @@ def analyze(texts: pl.Series) -> pl.Series:
     Words are runs of letters, marks and digits of the NFKC, lower-case text, with apostrophes between letters; English
     stop words are left out, the rest stemmed (Snowball English, which also takes off a possessive 's). An underscore
     parts words, so that a part of an identifier is found. A run in a script that is written without spaces becomes its
-    overlapping pairs of characters; one character alone stays.
+    overlapping pairs of characters, each Han character by itself before its pair (many are words, which no pair of
+    another text need hold); one character alone stays.
     """
     folded = texts.str.normalize("NFKC").str.to_lowercase().str.replace_all(_APOSTROPHES, "'")
     tokens = pl.DataFrame({"token": folded.str.extract_all(_TOKEN)}).with_row_index("row").explode("token").drop_nulls()
@@ -46,14 +47,18 @@ def _terms_of_tokens(tokens: pl.Series) -> pl.DataFrame:
 
 
 def _pairs(runs: pl.Series) -> pl.DataFrame:
-    """The overlapping pairs of characters of each distinct run: columns token and terms."""
+    """The overlapping pairs of characters, and the Han characters, of each distinct run: columns token and terms."""
     numbered = pl.DataFrame({"token": runs}).with_row_index("run")  # a number a character, not a copy of its run
     characters = numbered.select("run", character=pl.col("token").str.split("")).explode("character")
     following = pl.col("character").shift(-1).over("run")
-    alone = pl.len().over("run") == 1
-    pairs = characters.with_columns(
-        terms=pl.when(alone).then("character").otherwise(pl.col("character") + following)
-    ).drop_nulls("terms")
+    by_itself = pl.col("character").str.contains(r"^\p{Han}$") | (pl.len().over("run") == 1)
+    pairs = (
+        characters.with_columns(
+            terms=pl.concat_list(pl.when(by_itself).then("character"), pl.col("character") + following)
+        )
+        .explode("terms")
+        .drop_nulls("terms")
+    )
     return numbered.join(pairs.group_by("run", maintain_order=True).agg("terms"), on="run").select("token", "terms")
 
 

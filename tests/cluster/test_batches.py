@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from cluster.batches import Batch, claim, commit, committed, void
+from cluster.batches import Batch, claim, commit, committed, uncommitted, void
 from cluster.errors import BatchInProgress, LakeError
 from cluster.lake import Lake
 
@@ -140,3 +141,16 @@ def test_a_twin_that_commits_something_else_is_told(lake: Lake) -> None:
     with pytest.raises(LakeError, match=held.name):
         commit(lake, held, [1], {"turns": 1})
     assert committed(lake) == [batch]
+
+
+@pytest.mark.flash
+def test_what_is_claimed_and_not_committed_is_known_with_its_time(lake: Lake) -> None:
+    before = datetime.now(UTC) - timedelta(seconds=1)
+    commit(lake, claim(lake, A), [0], {})
+    assert uncommitted(lake) == []
+    held = claim(lake, B)
+    ((found, since),) = uncommitted(lake)
+    assert found == held
+    assert before < since < datetime.now(UTC) + timedelta(seconds=1)
+    void(lake)
+    assert uncommitted(lake) == []

@@ -4,19 +4,14 @@ from collections import Counter
 
 import pytest
 import toy_stages
-from toy_stages import Behaviour, Shift, stages
+from toy_stages import Behaviour, Shift, planned, stages, work_off
 
-from cluster import shard
 from cluster.batches import committed
 from cluster.cache import MarkCache
-from cluster.errors import LakeError
+from cluster.errors import LakeError, NoSuchStage
 from cluster.plan import RUNNABLE, Plan, State
 
 pytestmark = pytest.mark.flash
-
-
-def planned(opened, path, **options) -> Plan:
-    return Plan(opened, path, committed(opened), **options)
 
 
 def states(plan: Plan) -> list[dict[State, int]]:
@@ -24,17 +19,6 @@ def states(plan: Plan) -> list[dict[State, int]]:
     for key, standing in plan.standings.items():
         found[key.stage][standing.state] += 1
     return [dict(counter) for counter in found]
-
-
-def work_off(plan: Plan) -> list[shard.ShardReport]:
-    """Runs a plan in this process, in its order."""
-    reports = []
-    while (key := next(plan.shards(*RUNNABLE), None)) is not None:
-        stage = plan.stage(key)
-        load = stage.model.load if stage.model is not None else lambda: None
-        reports.append(shard.run(stage, plan.lake.storage, plan.work(key), load))
-        plan.finish(key, reports[-1])
-    return reports
 
 
 def test_a_new_lake_waits_for_what_it_lacks_and_a_finished_one_is_done(toy_lake):
@@ -102,5 +86,5 @@ def test_a_committed_batch_without_its_file_is_an_error_that_names_it(toy_lake):
 
 
 def test_backfill_of_an_unknown_stage_names_those_that_can_be(toy_lake):
-    with pytest.raises(ValueError, match=r"no stage vector .*: vectors$"):
+    with pytest.raises(NoSuchStage, match=r"no stage vector .*: vectors$"):
         planned(toy_lake, stages(), backfill=["vector"])

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from cluster.progress import LiveProgress, Pace, PlainProgress, progress_for, shown
+from cluster.progress import LiveProgress, Pace, PlainProgress, Together, progress_for, shown
 from cluster.report import StageReport
 
 pytestmark = pytest.mark.flash
@@ -95,3 +95,16 @@ def test_a_stage_that_its_caller_works_off_is_shown_in_its_own_unit():
     assert first == "ingest: 3 of 3 MB to do"
     assert last.startswith("ingest: read 3/3")
     assert last.endswith(" MB/s")
+
+
+def test_several_displays_are_told_the_same():
+    first, second = (console(terminal=False) for _ in range(2))
+    progress = Together(PlainProgress("mine", first, Clock()), PlainProgress("yours", second, Clock()))
+    stage = StageReport("pools", total=1)
+    progress.start([stage])
+    stage.done = 1
+    progress.update(stage)
+    progress.tick()
+    progress.stop()
+    assert said(first).replace("mine", "yours") == said(second)
+    assert len(said(first).splitlines()) == 2

@@ -107,3 +107,10 @@ def test_a_shard_without_rows_is_written_without_its_stage(tmp_path, toy_lake):
     plan = Plan(toy_lake, [replace(stage, compute=None)], committed(toy_lake))
     work = plan.work(max(plan.standings))
     assert shard.run(plan.graph.stages[0], toy_lake.storage, work, nothing).mark.rows == 0
+
+
+def test_an_output_says_what_its_stamp_is_made_of(toy_lake):
+    stage, work = first_work(toy_lake, stages())
+    shard.run(stage, toy_lake.storage, work, nothing)
+    assert tables.read_parts(toy_lake.storage, work.output) == work.parts
+    assert '"config":{"factor":' in work.parts

@@ -64,6 +64,9 @@ def test_the_latest_is_of_its_profile_and_whole(lake: Lake) -> None:
         snapshot.write(lake, taken)
     lake.storage.delete(f"runs/{broken.run_id}/run.parquet")
     assert snapshot.latest(lake, "p").run_id == new.run_id
+    assert vars(snapshot.latest(lake, "p")) == {**vars(snapshot.latest_run(lake, "p")), "files": new.files}
+    assert snapshot.latest_run(lake, "nobody") is None
+    assert snapshot.run_ids(lake) == [other.run_id, new.run_id, old.run_id]
     with pytest.raises(LakeError, match=broken.run_id):
         snapshot.load(lake, broken.run_id)
 

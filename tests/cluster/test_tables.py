@@ -297,3 +297,12 @@ def test_histories_are_found_behind_a_nested_column(storage: Storage) -> None:
     table = full([{"history_id": "h", "n": 1, "vector": [0, 0, 0], "items": [{"a": 1, "b": "zzz"}]}])
     tables.publish(storage, "t.parquet", table.select(schema.names), schema, STAMP)
     assert tables.read(storage, ["t.parquet"], schema, ["h"]).num_rows == 1
+
+
+@pytest.mark.flash
+def test_parts_are_read_back_and_are_no_part_of_the_mark(storage: Storage) -> None:
+    with_parts = tables.publish(storage, "a.parquet", small(("a", 1)), SMALL, STAMP, '{"version":1}')
+    without = tables.publish(storage, "b.parquet", small(("a", 1)), SMALL, STAMP)
+    assert with_parts == without == tables.read_mark(storage, "a.parquet")
+    assert tables.read_parts(storage, "a.parquet") == '{"version":1}'
+    assert tables.read_parts(storage, "b.parquet") == tables.read_parts(storage, "missing.parquet") == ""

@@ -14,12 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import ray
 
-from cluster import tables
+from cluster import shard, tables
 from cluster.batches import Batch, claim, commit, committed
 from cluster.executor import execute
+from cluster.graph import Shard
 from cluster.lake import Lake
+from cluster.plan import RUNNABLE, Plan
 from cluster.progress import Progress
 from cluster.report import RunReport, StageReport
+from cluster.shard import ShardReport
 from cluster.stage import Input, ModelSpec, ShardOutput, Stage
 
 TEXT = pa.large_string()
@@ -208,6 +211,22 @@ class Recorder:
 
     def stop(self) -> None:
         self.calls.append("stop")
+
+
+def planned(opened: Lake, path: Sequence[Stage], **options: Any) -> Plan:
+    """A plan over all that has arrived."""
+    return Plan(opened, path, committed(opened), **options)
+
+
+def work_off(plan: Plan) -> dict[Shard, ShardReport]:
+    """Runs a plan in this process, in its order."""
+    reports = {}
+    while (key := next(plan.shards(*RUNNABLE), None)) is not None:
+        stage = plan.stage(key)
+        load = stage.model.load if stage.model is not None else lambda: None
+        reports[key] = shard.run(stage, plan.lake.storage, plan.work(key), load)
+        plan.finish(key, reports[key])
+    return reports
 
 
 def run(opened: Lake, path: Sequence[Stage], progress: Progress | None = None, **options: Any) -> RunReport:

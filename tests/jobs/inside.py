@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from cluster.lake import Lake
 from cluster.report import RunReport
+from jobs import cli
 from jobs.config import Profile, load_profile
 from jobs.ingest import IngestReport, ingest
 from jobs.run import Resources, run
@@ -44,3 +48,12 @@ def ran(
     report, run_id = run(lake, profile, Resources(workers=workers), ranker, source)
     assert report.exit_code == 0, report.failures
     return report, run_id
+
+
+def said_by_main(monkeypatch: Any, capsys: Any, *arguments: str) -> tuple[int, str, str]:
+    """Calls the command as a shell does: its exit code, and what it wrote to standard output and error."""
+    monkeypatch.setattr(sys, "argv", ["slatemill", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capsys.readouterr()
+    return ended.value.code or 0, said.out, said.err

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.config import ConfigError, load_profile, parse_profile, profile_names
+from jobs.config import ConfigError, load_profile, parse_profile
+from jobs.names import profile_names
 from jobs.overrides import override
 
 pytestmark = pytest.mark.flash

@@ -5,17 +5,15 @@ from __future__ import annotations
 import io
 import json
 import re
-import sys
 from dataclasses import dataclass
 
 import polars as pl
 import pytest
-from inside import ITEMS, LEXICAL, ran, stored
+from inside import ITEMS, LEXICAL, ran, said_by_main, stored
 from rich.console import Console
 
 from cluster.errors import NoSnapshot, SnapshotStale
 from cluster.lake import Lake
-from jobs import cli
 from jobs.config import Profile
 from jobs.ingest import ingest
 from jobs.overrides import override
@@ -56,14 +54,6 @@ def small(folder) -> str:
     path = folder / "small.yaml"
     path.write_text("name: small\nembedder: null\nrecall: {channels: [bm25]}\n")
     return str(path)
-
-
-def said_by_main(monkeypatch, capsys, *arguments: str) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["slatemill", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    said = capsys.readouterr()
-    return ended.value.code or 0, said.out, said.err
 
 
 def damaged(path) -> set[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import constants
 
 from models import resolve as module
-from models.resolve import ModelNotFound, resolve
+from models.resolve import ModelNotFound, find_here, hub_bytes, resolve
 
 NAME = "all-MiniLM-L6-v2"
 
@@ -126,6 +127,24 @@ def test_a_hub_that_cannot_be_reached_is_an_error_that_says_what_to_do(
     monkeypatch.setattr(module, "snapshot_download", refuse)
     with pytest.raises(ModelNotFound, match=r"did not give it \(no route to host\).*hf download"):
         resolve("BAAI/bge-m3")
+
+
+@pytest.mark.flash
+def test_what_the_hub_would_give_is_counted_and_nothing_is_fetched(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def list_files(repository: str, *, dry_run: bool, **patterns: list[str]) -> list[SimpleNamespace]:
+        asked.append((repository, dry_run))
+        return [SimpleNamespace(file_size=7, will_download=True), SimpleNamespace(file_size=5, will_download=False)]
+
+    assert find_here("BAAI/bge-m3") is None
+    with pytest.raises(ModelNotFound, match="HF_HUB_OFFLINE is set"):
+        hub_bytes("BAAI/bge-m3")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(module, "snapshot_download", list_files)
+    assert (hub_bytes("BAAI/bge-m3"), asked) == (7, [("BAAI/bge-m3", True)])
 
 
 @pytest.mark.flash

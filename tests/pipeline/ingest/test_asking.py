@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.ingest.asking import asked_by_step, asked_by_user
+from pipeline.ingest.asking import STEP_CHARACTERS, TASK_CHARACTERS, asked_by_step, asked_by_user
 from pipeline.ingest.settle import settle
 from pipeline.ingest.source import SourceHistory, SourceSession, SourceTurn
 from pipeline.ingest.staging import Staging
-from pipeline.schemas import REQUESTS, SOURCES
+from pipeline.schemas import LABELS, REQUESTS, SOURCES
 
 pytestmark = pytest.mark.flash
 
@@ -40,7 +40,7 @@ def test_a_message_is_asked_of_all_that_was_said_before_it_and_of_nothing_else(
     for session in history.sessions:
         history.requests += asked_by_user(session, requests, str(session.name), "x", len(history.requests))
     staging.add(history)
-    settled = settle([staging.take()], 0, SOURCES.empty_table(), REQUESTS.empty_table(), words)
+    settled = settle([staging.take()], 0, SOURCES.empty_table(), REQUESTS.empty_table(), LABELS.empty_table(), words)
     assert settled.quarantine.num_rows == 0
     stored = pl.DataFrame(settled.turns).with_row_index("order")
     for row in settled.requests.to_pylist():
@@ -55,14 +55,47 @@ def test_a_message_is_asked_of_all_that_was_said_before_it_and_of_nothing_else(
     assert settled.requests.num_rows == expected[requests]
 
 
-def test_a_step_is_asked_for_after_each_step_with_the_task_and_the_newest_step() -> None:
-    session = a_session(0, ["user", "assistant", "tool", "assistant"])
+def test_a_step_is_asked_for_after_each_step_with_the_task_and_all_since_the_newest_step() -> None:
+    session = a_session(0, ["user", "assistant", "user", "blank", "assistant"])
     made = list(asked_by_step(session, "the task", "every-step", "run", "x"))
     assert [(request.request_id, request.mode, request.text) for request in made] == [
-        ("run#s1", "agent", "the task\n\nassistant 0.1"),
-        ("run#s3", "agent", "the task\n\nassistant 0.3"),
+        ("run#s2", "agent", "the task\n\nassistant 0.1\n\nuser 0.2"),
+        ("run#s4", "agent", "the task\n\nassistant 0.4"),
     ]
-    assert [request.seen.turn for request in made if request.seen] == [1, 3]
+    assert [request.seen.turn for request in made if request.seen] == [2, 4]
     assert not any(request.seen_before for request in made)
     (last,) = asked_by_step(session, "the task", "last", "run", "x")
-    assert last.request_id == "run#s3"
+    assert last.request_id == "run#s4"
+    assert list(asked_by_step(a_session(0, ["user"]), "the task", "last", "run", "x")) == []
+
+
+def test_of_a_long_step_the_beginning_and_the_end_are_asked_with() -> None:
+    session = SourceSession(0, None, None, [SourceTurn(0, "assistant", "$ make\n=>\n" + "x" * 50_000 + "\nError 2")])
+    (made,) = asked_by_step(session, "t" * 50_000, "last", "run", "x")
+    task, step = made.text.split("\n\n")
+    assert len(task) == TASK_CHARACTERS
+    assert step.startswith("$ make\n=>\nxx")
+    assert step.endswith("xx\nError 2")
+    assert len(step) <= STEP_CHARACTERS + len("\n[...]\n")
+
+
+@settings(deadline=None)
+@given(roles=ROLES)
+def test_a_step_is_asked_for_of_all_that_came_before_it_and_of_nothing_else(words: Any, roles: Any) -> None:
+    staging = Staging("test")
+    staging.begin("f")
+    history = SourceHistory("h", 0, [a_session(0, roles)])
+    history.requests += asked_by_step(history.sessions[0], "task", "every-step", "h", "x")
+    staging.add(history)
+    settled = settle([staging.take()], 0, SOURCES.empty_table(), REQUESTS.empty_table(), LABELS.empty_table(), words)
+    assert settled.quarantine.num_rows == 0
+    stored = settled.turns["role"].to_pylist()
+    steps = [at for at, role in enumerate(stored) if role == "assistant"]
+    assert sorted(settled.requests["seen_turn"].to_pylist()) == [at - 1 for at in [*steps[1:], len(stored)] if steps]
+
+
+def test_a_turn_of_which_sanitising_leaves_nothing_is_not_asked_about() -> None:
+    turns = [SourceTurn(0, "user", "\x00"), SourceTurn(1, "assistant", "\x00 ")]
+    session = SourceSession(0, None, None, turns)
+    assert list(asked_by_user(session, "last", "h", "x")) == []
+    assert list(asked_by_step(session, "task", "last", "h", "x")) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 
 from pipeline.ingest.detect import detect
 from pipeline.ingest.errors import IngestError
+from pipeline.ingest.formats import FORMATS
 from pipeline.ingest.sample import sample
 from pipeline.ingest.source import Document
 
@@ -34,6 +36,39 @@ def parquet() -> bytes:
         ([{"question": "?", "question_id": "q", "haystack_sessions": [[]]}], "longmemeval"),
         ([{"sample_id": "conv-1", "conversation": {"session_1": []}, "qa": []}], "locomo"),
         ({"history_id": "h", "sessions": []}, "native"),
+        ({"messages": [{"role": "user", "content": "?"}], "user": "ada"}, "openai-chat"),
+        ([{"messages": []}, {"messages": [{"role": "user", "content": None}]}], "openai-chat"),
+        ([{"role": "system", "content": "Be kind."}, {"role": "assistant", "tool_calls": []}], "openai-chat"),
+        ({"role": "user", "content": "?"}, "openai-chat"),
+        ([{"conversations": [{"from": "human", "value": "?"}], "id": "x"}], "sharegpt"),
+        ({"conversations": [{"role": "user", "content": "?"}]}, "sharegpt"),
+        ({"messages": [{"from": "gpt", "value": "!"}]}, "sharegpt"),
+        ([{"title": "T", "mapping": {}, "current_node": None}], "chatgpt"),
+        ({"agents": [{"id": "agent-0", "messages": []}], "blocks": [], "tools": []}, "letta"),
+        ({"agent_type": "memgpt_agent", "core_memory": [], "messages": [{"role": "user", "content": []}]}, "letta"),
+        ({"environment": "main", "trajectory": [{"action": "ls", "observation": ""}], "info": {}}, "swe-agent"),
+        ({"trajectory": [], "history": [], "info": {}}, "swe-agent"),
+        ({"history": [{"role": "system", "content": "x", "agent": "main"}]}, "swe-agent"),
+        (
+            [{"role": "system", "content": "exactly ONE bash code block"}, {"role": "user", "content": ""}],
+            "mini-swe-agent",
+        ),
+        ([{"role": "user", "content": "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"}], "mini-swe-agent"),
+        ([{"role": "assistant", "content": "x", "extra": {"actions": []}}], "mini-swe-agent"),
+        ({"messages": [], "trajectory_format": "mini-swe-agent-1.1", "info": {}}, "mini-swe-agent"),
+        ({"messages": [{"role": "user", "content": "x"}], "info": {"exit_status": "Submitted"}}, "mini-swe-agent"),
+        ([{"role": "user", "content": "run `exactly one` bash command"}], "openai-chat"),
+        ({"messages": [{"role": "user", "content": "<returncode>0</returncode>"}]}, "openai-chat"),
+        ([{"id": 0, "source": "user", "action": "message", "args": {}}], "openhands"),
+        ([{"id": 0, "cause": 1, "observation": "run", "content": ""}], "openhands"),
+        ([{"kind": "SystemPromptEvent", "source": "agent", "system_prompt": {}}], "openhands"),
+        ({"instance_id": "i", "history": [{"source": "user", "action": "message"}], "metrics": {}}, "openhands"),
+        ({"issue": {}, "history": [[{"source": "user", "action": "message"}, {}]]}, "openhands"),
+        ({"name": {"speaker_1": "A"}, "session_1": [{"clean_text": "x", "dia_id": "D1:1"}], "qa": []}, "realtalk"),
+        ({"version": "1", "session_meta": {}, "conversation_list": [{"content": "x"}]}, "evermemos"),
+        ({"version": "1", "conversation_meta": {}, "conversation_list": []}, "evermemos"),
+        ([{"tid": 0, "message_list": [{"mid": 0, "message": "x"}], "question_list": []}], "memsim"),
+        ({"simple": {"roles": None, "events": [{"tid": 0, "message_list": ["x"], "QA": {}}]}}, "memsim"),
     ],
 )
 @pytest.mark.parametrize("indent", [None, 2])
@@ -70,3 +105,10 @@ def test_lines_are_told_from_one_object_and_a_bad_line_after_the_first_does_not_
 def test_what_is_no_format_is_an_error_that_says_what_was_seen(payload: bytes, said: str) -> None:
     with pytest.raises(IngestError, match=said):
         detect(document(payload))
+
+
+@pytest.mark.parametrize("folder", sorted(FORMATS))
+def test_every_real_file_is_of_the_one_format_whose_folder_it_lies_in(real_data: Path, folder: str) -> None:
+    for file in (*real_data.glob(f"{folder}/*.json*"), *real_data.glob(f"trajectories/{folder}/*")):
+        with file.open("rb") as stream:
+            assert detect(Document.of(stream, file.name)) == folder

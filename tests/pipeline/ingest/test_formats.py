@@ -48,7 +48,19 @@ def test_a_source_is_not_read_ahead_of_its_arrivals(monkeypatch: pytest.MonkeyPa
 @pytest.mark.flash
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_arrivals_have_the_staged_schemas_with_and_without_rows(name: str, deliver: Any) -> None:
-    values: dict[str, list[Any]] = {
+    values: dict[str, Any] = {
+        "mini-swe-agent": [{"role": "assistant", "content": "x"}],
+        "openhands": [{"action": "run", "args": {"command": "x"}}],
+        "swe-agent": {"trajectory": [{"action": "x"}]},
+        "evermemos": {"conversation_list": [{"content": "x"}]},
+        "memsim": [{"tid": 0, "message_list": [{"message": "x"}], "question_list": [{"question": "?"}]}],
+        "realtalk": {"session_1": [{"clean_text": "x"}], "qa": [{"question": "?"}]},
+        "chatgpt": [
+            {"mapping": {"n": {"message": {"author": {"role": "user"}, "content": {"parts": ["x"]}}, "parent": None}}}
+        ],
+        "letta": {"agents": [{"id": "agent-0", "messages": [{"role": "user", "content": "x"}]}]},
+        "openai-chat": [{"messages": [{"role": "user", "content": "x"}]}],
+        "sharegpt": [{"conversations": [{"from": "human", "value": "x"}]}],
         "longmemeval": [
             {"question_id": "q", "question": "?", "haystack_sessions": [[{"role": "user", "content": "x"}]]}
         ],
@@ -61,7 +73,9 @@ def test_arrivals_have_the_staged_schemas_with_and_without_rows(name: str, deliv
             }
         ],
     }
-    for arrival, rows in [(deliver(name, values[name])[0], 1), (deliver(name, [])[0], 0), (Arrival.empty(), 0)]:
+    empty: dict[str, Any] = {"evermemos": {"conversation_list": []}, "realtalk": {"session_1": []}}
+    without = deliver(name, empty.get(name, []))[0]
+    for arrival, rows in [(deliver(name, values[name])[0], 1), (without, 0), (Arrival.empty(), 0)]:
         for table, schema in SCHEMAS.items():
             assert getattr(arrival, table).schema.equals(schema)
         assert (arrival.turns.num_rows, arrival.requests.num_rows) == (rows, rows)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline.ingest import json_items as module
 from pipeline.ingest.errors import IngestError
-from pipeline.ingest.json_items import json_items
+from pipeline.ingest.json_items import MOST_GROUPS, json_grouped_items, json_items
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -43,6 +43,49 @@ def test_items_are_those_of_json_loads_however_the_stream_is_cut(
 ) -> None:
     payload = json.dumps(values, ensure_ascii=ascii_only, indent=indent).encode("utf-8")
     assert list(json_items(Dribble(payload, most))) == values
+
+
+def grouped(value: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], int, Any]]:
+    """What json_grouped_items is to give, by way of the value as a whole."""
+    if isinstance(value, list):
+        return [(path, position, item) for position, item in enumerate(value)]
+    if not isinstance(value, dict) or len(path) == MOST_GROUPS:
+        return []
+    return [entry for key, inner in value.items() for entry in grouped(inner, (*path, key))]
+
+
+@given(
+    st.dictionaries(st.text(), json_values, max_size=4).map(lambda groups: groups | {"none": []})
+    | st.lists(json_values, max_size=4),
+    st.integers(1, 9),
+    st.sampled_from([None, 2]),
+)
+def test_items_in_groups_are_those_of_json_loads_however_the_stream_is_cut(
+    value: Any, most: int, indent: int | None
+) -> None:
+    payload = json.dumps(value, indent=indent).encode()
+    assert list(json_grouped_items(Dribble(payload, most))) == grouped(value)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(
+    ("payload", "message"),
+    [
+        (b"", "neither a JSON array nor a JSON object"),
+        (b"5", "neither a JSON array nor a JSON object"),
+        (b"{}", "without an array"),
+        (b'{"a": {"b": 1}, "c": null}', "without an array"),
+        (b'{"a": [1], "b"}', "item 1: a key and a colon"),
+        (b'{"a": [1], 5: []}', "item 1: a key and a colon"),
+        (b'{"a": [1] "b": []}', "item 1: a comma or } must"),
+        (b'{"a": [1, ', "item 1 is not JSON, or cut short"),
+        (b'{"a": ', "item 0 is not JSON, or cut short"),
+        (b'{"a":' * 200_000, "nested too deeply"),
+    ],
+)
+def test_what_is_no_group_of_arrays_says_where(payload: bytes, message: str) -> None:
+    with pytest.raises(IngestError, match=message):
+        list(json_grouped_items(io.BytesIO(payload)))
 
 
 @pytest.mark.flash
@@ -84,6 +127,20 @@ def test_memory_is_bounded_by_an_item_not_by_the_source(monkeypatch: pytest.Monk
     tracemalloc.start()
     try:
         count = sum(1 for _ in json_items(stream))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 1_000
+    assert peak < 500_000 < len(payload)
+
+
+def test_memory_is_bounded_by_an_item_in_groups_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "READ_BYTES", 1 << 12)
+    array = b"[" + b",".join([json.dumps({"text": "x" * 10_000}).encode()] * 500) + b"]"
+    payload = b'{"a": {"b": ' + array + b'}, "c": ' + array + b"}"
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in json_grouped_items(io.BytesIO(payload)))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -132,7 +132,7 @@ def test_broken_parts_are_quarantined_and_the_rest_is_kept(deliver: Any) -> None
         "item 2, session_1",
         "item 2, session_2, turn 1",
         "item 2, session_2, turn 2",
-        "item 3",
+        "item 3, qa",
     ]
 
 

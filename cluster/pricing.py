@@ -1,0 +1,53 @@
+"""What a stage costs, from what earlier runs of the lake took for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from cluster import snapshot
+from cluster.graph import Graph
+from cluster.lake import Lake
+from cluster.stage import Choice
+
+RUNS = 10
+"""How many of the newest runs are looked at."""
+
+_PLACE = ["bucket", "batch"]
+
+
+@dataclass(frozen=True)
+class Price:
+    """Worker seconds a row of the stage's root table; of another choice (model, profile) where this one never ran."""
+
+    seconds_per_row: float
+    of_this_choice: bool
+
+
+def prices(lake: Lake, graph: Graph) -> dict[str, Price]:
+    """The price of every stage that any of the newest runs has worked on, by its name."""
+    runs = [pl.DataFrame(snapshot.files_of_run(lake, run_id)) for run_id in snapshot.run_ids(lake)[:RUNS]]
+    found: dict[str, Price] = {}
+    if not runs:
+        return found
+    for index, stage in enumerate(graph.stages):
+        worked = pl.concat([_worked_off(files, stage.name, graph.root(index)) for files in runs])
+        own = worked.filter(pl.col("path").str.starts_with(_folder(stage.table, stage.choice)))
+        rows = own if own.height else worked
+        if rows.height:
+            found[stage.name] = Price(float(rows["seconds"].sum()) / int(rows["root_rows"].sum()), own.height > 0)
+    return found
+
+
+def _worked_off(files: pl.DataFrame, stage: str, root: str) -> pl.DataFrame:
+    """The shards of a stage that a run has written: path, seconds, and the rows of their root table."""
+    written = files.filter(
+        (pl.col("stage") == stage) & (pl.col("role") == "written") & (pl.col("table") != "quarantine")
+    )
+    roots = files.filter((pl.col("stage") == "") & (pl.col("table") == root) & (pl.col("rows") > 0))
+    return written.join(roots.select(*_PLACE, root_rows="rows"), on=_PLACE).select("path", "seconds", "root_rows")
+
+
+def _folder(table: str, choice: Choice | None) -> str:
+    return f"{table}/" if choice is None else f"{table}/{choice[0]}={choice[1]}/"

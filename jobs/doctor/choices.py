@@ -1,0 +1,101 @@
+"""What a profile chooses: its model, its ranker, the token counter, and MLflow's store."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from jobs.config import Profile
+from jobs.doctor.check import Found
+from models import tracking
+from models.embedder import EmbedderConfig, embedder_identity
+from models.environment import environment
+from models.registry import EXPERIMENT, load_ranker
+from models.resolve import find_here, hub_bytes
+from models.tokens import token_counter
+
+_SENTENCE, _SENTENCE_TOKENS = "Ada moved to Rome in March 2024.", 10
+_MLFLOW_TIMEOUT_S = 5
+
+
+def embedder(profile: Profile) -> Found:
+    """Where the profile's dense model lies; one that only the hub has is asked for there, and not fetched."""
+    if profile.embedder is None:
+        return Found("ok", f"profile {profile.name} uses none")
+    name = profile.embedder.model
+    found = find_here(name)
+    if found is None:
+        size = hub_bytes(name)
+        return Found("warning", f"{name}: on the hub ({size / 1e6:,.0f} MB)", f"slatemill models fetch {name}")
+    identity = embedder_identity(EmbedderConfig(name=name, max_tokens=profile.embedder.max_tokens))
+    return Found("ok", f"{name}: {found.found_in}, {found.path}, {identity.dim} values a vector")
+
+
+def ranker(profile: Profile) -> Found:
+    """Whether the profile's policy `lambdarank` has a ranker. Without one a run leaves it out."""
+    if "lambdarank" not in profile.slates.policies:
+        return Found("ok", f"profile {profile.name} uses none")
+    with _impatient():
+        found = load_ranker(None, profile.name)
+    if found is None:
+        to_do = f"slatemill train LAKE --profile {profile.name}"
+        return Found("warning", "none yet: a run leaves out lambdarank", to_do)
+    return Found("ok", found[1])
+
+
+def tokenizer(name: str) -> Found:
+    """Counts a sentence whose count is known."""
+    counted = token_counter(name).count(_SENTENCE)
+    if counted == _SENTENCE_TOKENS:
+        return Found("ok", f"{name} counts as it should")
+    return Found(
+        "fails", f"{name} counts {counted} tokens, not {_SENTENCE_TOKENS}", "install bpe-openai==0.1.4 and tiktoken"
+    )
+
+
+def mlflow() -> Found:
+    """MLflow's store: where it is, that it can be written, and where the files of a run go."""
+    shown = tracking.without_password(tracking.store_uri() or f"sqlite:///{tracking.local_database()}")
+    database = tracking.local_database()
+    if tracking.store_is_absent():
+        folder = database.parent if database is not None else Path.cwd()
+        if os.access(_nearest(folder), os.W_OK):
+            return Found("ok", f"{shown} (made by the first train or evaluate)")
+        return Found("fails", f"{shown}: the folder cannot be written", "set MLFLOW_TRACKING_URI to another place")
+    if database is not None and (locked := _cannot_write(database)):
+        return Found("fails", f"{shown}: {locked}", "set MLFLOW_TRACKING_URI to a store that can be written")
+    with _impatient():
+        client = tracking.client()
+        experiment = client.get_experiment_by_name(EXPERIMENT) or client.get_experiment("0")
+    return Found("ok", f"{shown}; files go to {tracking.without_password(experiment.artifact_location)}")
+
+
+def _cannot_write(database: Path) -> str | None:
+    """Why a SQLite file cannot be written; None where it can, or is not there."""
+    if not database.exists():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, timeout=2)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.rollback()
+    except sqlite3.Error as error:
+        return str(error)
+    return None
+
+
+@contextmanager
+def _impatient() -> Iterator[None]:
+    """A server that is away is said to be so at once: MLflow alone would try for minutes."""
+    with (
+        environment("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0"),
+        environment("MLFLOW_HTTP_REQUEST_TIMEOUT", str(_MLFLOW_TIMEOUT_S)),
+    ):
+        yield
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or the nearest above it that is there."""
+    return next(parent for parent in (folder, *folder.parents) if parent.exists())

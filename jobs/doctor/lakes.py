@@ -1,0 +1,66 @@
+"""The lake's place: what is there, whether files appear in it once, and the room that is left."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from pathlib import Path
+
+from cluster.batches import committed
+from cluster.errors import NotALake
+from cluster.lake import Lake
+from cluster.storage import Storage
+from jobs.doctor.check import Found
+
+_LITTLE, _TOO_LITTLE = 5e9, 1e8
+
+
+def opened(url: str) -> Found:
+    """The lake itself; a place where none is yet is fine, what is no lake is not."""
+    storage = Storage(url)
+    if storage.local and Path(storage.url).is_file():
+        return Found("fails", f"{url} is a file", "name a folder")
+    try:
+        lake = Lake.open(url)
+    except NotALake:
+        if storage.exists("lake.json"):
+            raise
+        return Found("warning", f"{url} is no lake yet", f"slatemill init {url}")
+    return Found("ok", f"{lake.buckets} buckets, {len(committed(lake))} batch(es), tokens counted in {lake.tokenizer}")
+
+
+def exclusive(url: str) -> Found:
+    """Whether of two writers of one file one wins: on a disk that needs hard links, on S3 a conditional PUT."""
+    storage = _nearest(url)
+    name = f".doctor-{uuid.uuid4().hex}"
+    try:
+        first, second = storage.create(name, b"one"), storage.create(name, b"two")
+        kept = storage.read_bytes(name)
+    finally:
+        storage.delete(name)
+    if (first, second, kept) == (True, False, b"one"):
+        return Found("ok", "of two writers of a file one wins")
+    return Found("fails", "a second writer overwrote the first", "keep the lake on a disk, or on S3")
+
+
+def room(url: str) -> Found:
+    """Free space on the disk of the lake."""
+    storage = _nearest(url)
+    if not storage.local:
+        return Found("ok", "no disk of this machine")
+    free = shutil.disk_usage(storage.url).free
+    said = f"{free / 1e9:,.1f} GB free"
+    if free < _TOO_LITTLE:
+        return Found("fails", said, "make room, or choose another disk")
+    return (
+        Found("ok", said) if free >= _LITTLE else Found("warning", said, "a run that fills the disk fails: make room")
+    )
+
+
+def _nearest(url: str) -> Storage:
+    """The lake's folder; on a disk, where it is not there yet, the nearest above it."""
+    storage = Storage(url)
+    if not storage.local:
+        return storage
+    path = Path(storage.url)
+    return Storage(str(next(parent for parent in (path, *path.parents) if parent.is_dir())))

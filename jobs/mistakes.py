@@ -1,0 +1,53 @@
+"""What went wrong, said to the person who can mend it: a message and an exit code in place of a traceback."""
+
+from __future__ import annotations
+
+import errno
+import sys
+
+from cluster.errors import LakeError
+from cluster.report import FAILED_SHARDS
+from jobs.config import ConfigError
+from jobs.run import RunFailed
+from jobs.train import NothingToLearn
+from models.fetch import FolderTaken
+from models.ranker import RankerError
+from models.registry import RankerNotFound
+from models.resolve import ModelNotFound
+from models.tracking import without_password
+from pipeline.ingest.errors import IngestError
+
+USAGE = 2
+
+_MENDABLE = (
+    LakeError,
+    ConfigError,
+    NothingToLearn,
+    FolderTaken,
+    RankerError,
+    RankerNotFound,
+    ModelNotFound,
+    IngestError,
+)
+_PLACES = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError, FileExistsError, ConnectionError)
+
+
+def explain(error: Exception) -> tuple[str, int] | None:
+    """The message and exit code of an error; None for one that no person has caused, which is a bug of ours."""
+    if isinstance(error, RunFailed):
+        return str(error), error.report.exit_code
+    if isinstance(error, _MENDABLE):
+        return str(error), USAGE
+    if isinstance(error, OSError):
+        place = isinstance(error, _PLACES) or error.errno == errno.EROFS
+        return _of_place(error), USAGE if place else FAILED_SHARDS
+    if "mlflow" in sys.modules and isinstance(error, sys.modules["mlflow"].MlflowException):
+        return f"MLflow: {without_password(str(error))}\nMLFLOW_TRACKING_URI says where its store is.", FAILED_SHARDS
+    return None
+
+
+def _of_place(error: OSError) -> str:
+    """What Python says, without its error number; what slatemill says of a file, as it is."""
+    if error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror

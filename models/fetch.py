@@ -1,0 +1,55 @@
+"""Bringing a model to a folder of its own, for machines that have neither the package nor a network."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from models.digests import model_files, weights_digest, weights_files
+from models.resolve import Source, resolve
+
+
+class FolderTaken(ValueError):
+    """The folder holds something else; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """Where a model lies now, where it came from, and whether it lay there before."""
+
+    path: Path
+    found_in: Source
+    already: bool
+
+
+def fetch(name: str, folder: Path | None = None) -> Fetched:
+    """Brings a model to this machine, or, with `folder`, there: the files that decide what it computes, by copy.
+
+    The folder appears whole or not at all. Raises ModelNotFound, or FolderTaken when the folder holds anything but this
+    model.
+    """
+    found = resolve(name)
+    if folder is None:
+        return Fetched(found.path, found.found_in, already=found.found_in != "hub")
+    if _is_there(folder, found.path):
+        return Fetched(folder, found.found_in, already=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as passing:
+        copy = Path(passing) / "model"
+        for file in model_files(found.path):
+            target = copy / file.relative_to(found.path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+        copy.replace(folder)
+    return Fetched(folder, found.found_in, already=False)
+
+
+def _is_there(folder: Path, model: Path) -> bool:
+    """Whether the folder holds the model. Raises FolderTaken when it holds anything else."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return False
+    if folder.is_dir() and weights_files(folder) and weights_digest(folder) == weights_digest(model):
+        return True
+    raise FolderTaken(f"{folder} holds something else: name a folder that is not there yet")

@@ -1,0 +1,56 @@
+"""REALTALK: each file is one chat of two people over weeks, with questions about it.
+
+A history is one chat; its history_id is the name of the file without its suffix. A dialogue id does not name the
+session its turn is in; that is where the turn stands. Of an image its caption is kept with the turn's text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from pipeline.ingest.dialogue import add_requests, add_sessions
+from pipeline.ingest.errors import IngestError
+from pipeline.ingest.options import Options
+from pipeline.ingest.sample import Sample, json_object
+from pipeline.ingest.source import Document, Refused, SourceHistory
+from pipeline.ingest.times import parse_realtalk_time
+
+_SESSION = re.compile(r"session_\d+", re.ASCII)
+
+
+def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
+    """The history of a REALTALK file. Raises IngestError when it is no JSON object, or one without sessions."""
+    chat = json_object(document.stream.read())
+    if not _holds_sessions(chat):
+        raise IngestError(f"{document.name} is no REALTALK chat: it holds no session_N")
+    if not options.items.wants(0, [document.stem]):
+        return
+    history = SourceHistory(document.stem, 0)
+    ids = add_sessions(
+        history,
+        chat,
+        prefix="",
+        # Of a few turns the text was never cleaned.
+        text_keys=("clean_text", "text"),
+        time_of=lambda name, session: _time(chat.get(f"{name}_date_time"), session),
+    )
+    add_requests(history, chat.get("qa") or [], ids, prefix="")
+    yield history
+
+
+def recognises(sample: Sample) -> bool:
+    """One object with the names of the speakers and sessions of turns."""
+    return sample.shape == "object" and sample.all_have("name") and _holds_sessions(sample.first)
+
+
+def _holds_sessions(chat: dict[str, Any]) -> bool:
+    return any(_SESSION.fullmatch(key) and isinstance(session, list) for key, session in chat.items())
+
+
+def _time(given: Any, session: list[Any]) -> datetime | None:
+    """The session's own time, else that of its first turn. Raises TimeError."""
+    first = session[0] if session and isinstance(session[0], dict) else {}
+    return parse_realtalk_time(given) or parse_realtalk_time(first.get("date_time"))

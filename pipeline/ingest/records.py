@@ -1,0 +1,75 @@
+"""The records of a JSON document one at a time: the items of an array, JSON lines, or one object."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.ingest.codes import Code
+from pipeline.ingest.json_items import json_items
+from pipeline.ingest.source import Document, Refused
+
+_BOM = b"\xef\xbb\xbf"
+_PEEK = 1 << 12
+_OPEN_ENDS = (b"{", b"[", b",", b":")
+"""How a line ends behind which a pretty-printed object goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record: its `position` (from 0, blank lines not counted), the `number` that its place bears, its JSON value.
+
+    The value is a Refused where a line is no JSON.
+    """
+
+    position: int
+    number: int
+    place: str
+    value: Any
+
+
+def records(document: Document) -> Iterator[Record]:
+    """The records of a document, in memory one at a time. Raises IngestError for an array that is broken.
+
+    Items of an array count from 0, lines from 1. Bytes that are not UTF-8 become lone surrogates, which sanitising
+    counts.
+    """
+    stream = document.stream
+    if stream.peek(_PEEK).removeprefix(_BOM).lstrip().startswith(b"["):
+        for position, value in enumerate(json_items(stream)):
+            yield Record(position, position, f"item {position}", value)
+        return
+    first = list(itertools.islice((line for line in enumerate(stream, start=1) if line[1].strip()), 2))
+    if len(first) == 2 and _goes_on(first[0][1], first[1][1]):
+        rest = stream.read()
+        whole = _value(b"".join([*(line for _, line in first), rest]), "item 0")
+        if not isinstance(whole, Refused):
+            yield Record(0, 0, "item 0", whole)
+            return
+        lines: Iterable[tuple[int, bytes]] = enumerate(io.BytesIO(rest), start=first[-1][0] + 1)
+    else:
+        lines = enumerate(stream, start=first[-1][0] + 1 if first else 1)
+    given = (line for line in itertools.chain(first, lines) if line[1].strip())
+    for position, (number, line) in enumerate(given):
+        place = f"line {number}"
+        yield Record(position, number, place, _value(line, place))
+
+
+def _goes_on(line: bytes, following: bytes) -> bool:
+    """Whether a first line begins an object of several lines, rather than being a broken line of its own."""
+    if not isinstance(_value(line, ""), Refused):
+        return False
+    return line.rstrip().endswith(_OPEN_ENDS) or isinstance(_value(following, ""), Refused)
+
+
+def _value(data: bytes, place: str) -> Any:
+    try:
+        return json.loads(data.decode("utf-8-sig", "surrogateescape"), strict=False)
+    except json.JSONDecodeError as error:
+        return Refused(Code.NOT_JSON, place, f"the line is not JSON: {error.msg}")
+    except (ValueError, RecursionError) as error:
+        return Refused(Code.NOT_JSON, place, f"the line is not JSON that can be read: {type(error).__name__}")

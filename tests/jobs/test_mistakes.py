@@ -1,0 +1,188 @@
+"""A person's mistake ends with one message that says what is wrong, exit code 2, and no traceback."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cluster.lake import Lake
+from jobs import cli
+from jobs.mistakes import explain
+from pipeline.synth.histories import history
+
+MISTAKES = {
+    "no such lake": ("run nowhere -p lexical", "slatemill init nowhere"),
+    "no such lake to ingest into": ("ingest nowhere good.json", "slatemill init nowhere"),
+    "no such lake to evaluate": ("evaluate nowhere -p lexical", "slatemill init nowhere"),
+    "no such lake to show": ("show nowhere r -p lexical", "slatemill init nowhere"),
+    "no such lake to plan": ("plan nowhere -p lexical", "slatemill init nowhere"),
+    "a lake that is a file": ("run empty.json -p lexical", "Not a directory"),
+    "a lake made where a file is": ("init empty.json", "directory|exists"),
+    "a lake below a file": ("init empty.json/lake", "directory|exists"),
+    "a lake whose settings are damaged": ("run damaged -p lexical", "lake.json"),
+    "a lake in storage that is not installed": ("run s3://bucket/lake -p lexical", r"slatemill\[s3\]|s3fs"),
+    "a lake in storage that there is not": ("init nothing://bucket/lake", "nothing"),
+    "another number of buckets": ("init lake --buckets 3", "16 buckets"),
+    "too many buckets": ("init other --buckets 5000", "4096"),
+    "no such profile": ("run lake -p nope", "agentmemrec, lexical"),
+    "no such profile file": ("run lake -p nope.yaml", "no file nope.yaml"),
+    "a profile that is no YAML": ("run lake -p bad.yaml", "is not YAML"),
+    "a profile that is no text": ("run lake -p binary.yaml", "UTF-8"),
+    "a profile that is a list": ("run lake -p list.yaml", "mapping"),
+    "a profile with a misspelt key": ("run lake -p misspelt.yaml", "did you mean slates"),
+    "a profile with a model that is not here": ("run lake -p model.yaml", "nobody/no-model"),
+    "budgets that are no numbers": ("run lake -p lexical --budgets 900,many", "900,2700"),
+    "a budget of nothing": ("run lake -p lexical --budgets 0", "positive"),
+    "an as-of that there is not": ("run lake -p lexical --as-of never", "arrival"),
+    "a ranker that there is not": ("run lake -p lexical --ranker ./nowhere", "no such folder"),
+    "a run that there is not": ("evaluate lake -p lexical --run 19990101", "19990101"),
+    "no run yet": ("show lake r -p lexical", "slatemill run"),
+    "no source": ("ingest lake", "source"),
+    "a source that is not there": ("ingest lake nowhere.json", "nowhere.json"),
+    "a folder without files": ("ingest lake folder", "folder names no file"),
+    "a glob without files": ("ingest lake folder/*.json", "names no file"),
+    "an empty file": ("ingest lake empty.json", "empty.json"),
+    "an empty file of a format": ("ingest lake empty.json -f longmemeval", "empty.json|JSON"),
+    "a file that is no format": ("ingest lake note.json", "note.json"),
+    "a file that is cut short": ("ingest lake cut.json -f longmemeval", "cut|ends|JSON"),
+    "a file that is not compressed": ("ingest lake plain.json.gz", "uncompressed"),
+    "a compressed file that is cut short": ("ingest lake cut.json.gz -f longmemeval", "cut.json.gz|end"),
+    "a source in storage that there is not": ("ingest lake nothing://x/y.json", "nothing"),
+    "no such format": ("ingest lake good.json -f lokomo", "locomo"),
+    "an item that is not there": ("ingest lake good.json --items 99", "99"),
+    "a key without a value": ("ingest lake good.json --key history", "history=user.id"),
+    "an output below a file": ("synth empty.json/x.json", "exists|Not a directory"),
+    "a model that is not there": ("models fetch ./nowhere copy", "no folder"),
+    "a model that only a hub has": ("models fetch nobody/no-model copy", "HF_HUB_OFFLINE"),
+    "a folder that holds something else": ("models fetch all-MiniLM-L6-v2 full", "holds something else"),
+    "no such command": ("slate lake", "No such command"),
+    "no such option": ("run lake --profil lexical", "--profile"),
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a lake, and with everything that a person may name by mistake."""
+    folder = tmp_path_factory.mktemp("place")
+    Lake.init(str(folder / "lake"))
+    good = json.dumps([history(seed=1, index=0, sessions=3)])
+    for name in ("folder", "full", "damaged"):
+        (folder / name).mkdir()
+    files = {
+        "good.json": good,
+        "cut.json": good[: len(good) // 2],
+        "empty.json": "",
+        "note.json": '"just a note"',
+        "plain.json.gz": good,
+        "full/note.txt": "mine",
+        "damaged/lake.json": '{"format": 1, "buckets":',
+        "bad.yaml": "name: [",
+        "list.yaml": "- name",
+        "misspelt.yaml": "name: x\nslaets: {}\n",
+        "model.yaml": "name: x\nembedder: {model: nobody/no-model}\n",
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    (folder / "binary.yaml").write_bytes(b"name: \xff\xfe")
+    whole = gzip.compress(good.encode())
+    (folder / "cut.json.gz").write_bytes(whole[: len(whole) // 2])
+    return folder
+
+
+def said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str) -> tuple[int, str, str]:
+    """Exit code, standard output and error of a command; an error that main lets through fails the test."""
+    monkeypatch.setattr(sys, "argv", ["slatemill", *command.split()])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    printed = capsys.readouterr()
+    return ended.value.code or 0, printed.out, " ".join(printed.err.split())
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_said_in_words(mistake, place, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{place}/mlflow.db")
+    command, expected = MISTAKES[mistake]
+    code, out, err = said(monkeypatch, capsys, command)
+    assert (code, out) == (2, ""), err
+    assert "Traceback" not in err
+    assert len(err) < 1000
+    squeezed = err.replace(" ", "").replace("│", "")
+    assert any(part.replace(" ", "").replace("\\", "") in squeezed for part in expected.split("|")), err
+
+
+@contextmanager
+def ordinary_user() -> Iterator[None]:
+    """Without the rights of root, who reads and writes everything."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(
+    ("command", "named"),
+    [("init shut/lake", "shut"), ("synth shut/x.json", "shut"), ("ingest lake secret.json", "secret.json"),
+     ("ingest lake folder", "folder"), ("run lake -p secret.yaml", "secret.yaml"),
+     ("run locked -p lexical", "lake.json")],
+)  # fmt: skip
+def test_what_may_not_be_read_or_written_is_named(command, named, monkeypatch, capsys) -> None:
+    with tempfile.TemporaryDirectory() as passing:
+        folder = Path(passing)
+        folder.chmod(0o755)
+        for name in ("lake", "locked"):
+            Lake.init(str(folder / name))
+        for name in ("shut", "folder"):
+            (folder / name).mkdir()
+        for name in ("secret.json", "secret.yaml", "folder/secret.json"):
+            (folder / name).write_text("[]")
+            (folder / name).chmod(0)
+        (folder / "locked" / "lake.json").chmod(0)
+        (folder / "shut").chmod(0o555)
+        monkeypatch.chdir(folder)
+        with ordinary_user():
+            code, out, err = said(monkeypatch, capsys, command)
+    assert (code, out) == (2, "")
+    assert named in err.replace(" ", "")
+    assert "Permission denied" in err
+
+
+@pytest.mark.flash
+def test_a_bug_of_ours_is_not_passed_off_as_a_mistake() -> None:
+    assert explain(KeyError("n_tokens")) is None
+    assert explain(OSError(28, "No space left on device", "slates.parquet")) == (
+        "slates.parquet: No space left on device",
+        1,
+    )
+
+
+@pytest.mark.slow
+def test_an_mlflow_that_is_away_is_said_to_be_so_without_its_password() -> None:
+    from mlflow import MlflowException
+
+    message, code = explain(MlflowException("no answer from http://ada:secret@mlflow.example/api"))
+    assert (code, "secret" in message, "http://mlflow.example/api" in message) == (1, False, True)
+
+
+@pytest.mark.flash
+def test_main_lets_a_bug_of_ours_through(monkeypatch) -> None:
+    def broken() -> None:
+        raise KeyError("n_tokens")
+
+    monkeypatch.setattr(cli, "app", broken)
+    with pytest.raises(KeyError):
+        cli.main()

@@ -1,0 +1,209 @@
+"""ChatGPT's export: the branch that the user saw, conversations in the order in which they began."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from pipeline.ingest.errors import IngestError
+from pipeline.ingest.formats import arrivals
+from pipeline.ingest.source import Document
+
+pytestmark = pytest.mark.flash
+
+MONDAY = 1757318400.25
+
+
+def read(value: Any, **options: Any) -> Any:
+    payload = value if isinstance(value, bytes) else json.dumps(value).encode()
+    (arrival,) = arrivals("chatgpt", [Document.of(io.BytesIO(payload), "me/conversations.json")], options)
+    return arrival
+
+
+def message(role: str, *parts: Any, **more: Any) -> dict[str, Any]:
+    return {"author": {"role": role, "name": None}, "content": {"content_type": "text", "parts": list(parts)}, **more}
+
+
+def node(parent: str | None, children: list[str], told: Any) -> dict[str, Any]:
+    return {"parent": parent, "children": children, "message": told}
+
+
+def chat(*messages: Any, name: str = "c1", time: Any = MONDAY, **more: Any) -> dict[str, Any]:
+    """A conversation without branches; the root holds no message."""
+    nodes: dict[str, Any] = {"root": node(None, ["n0"] if messages else [], None)}
+    for index, told in enumerate(messages):
+        children = [f"n{index + 1}"] if index + 1 < len(messages) else []
+        nodes[f"n{index}"] = node("root" if index == 0 else f"n{index - 1}", children, told)
+    last = f"n{len(messages) - 1}" if messages else "root"
+    title = {"title": "T", "create_time": time, "conversation_id": name, "current_node": last, "mapping": nodes}
+    return {**title, **more}
+
+
+def refused(arrival: Any) -> list[tuple[str, str]]:
+    return [(row["code"], row["place"]) for row in arrival.quarantine.to_pylist()]
+
+
+def test_the_file_is_one_history_and_conversations_stand_in_the_order_of_their_times(settle_first: Any) -> None:
+    export = [
+        chat(message("user", "newest"), name="c", time=MONDAY + 200),
+        chat(message("user", "undated"), name="u", time=None),
+        chat(message("user", "oldest"), message("assistant", "yes"), name="a"),
+        chat(message("user", "middle"), name="b", time=MONDAY + 100),
+    ]
+    settled = settle_first([read(export)])
+    assert settled.turns["text"].to_pylist() == ["oldest", "yes", "middle", "newest", "undated"]
+    assert set(settled.turns["history_id"].to_pylist()) == {"me/conversations"}
+    assert settled.sources["source_session"].to_pylist() == ["a", "a", "b", "c", "u"]
+    start = datetime(2025, 9, 8, 8, 0, 0, 250_000, tzinfo=UTC)
+    times = settled.turns["session_time"].to_pylist()
+    assert times == [start, start, start + timedelta(seconds=100), start + timedelta(seconds=200), None]
+    seen = {row["text"]: (row["seen_session"], row["seen_turn"]) for row in settled.requests.to_pylist()}
+    assert seen == {"oldest": (0, -1), "middle": (1, -1), "newest": (2, -1), "undated": (3, -1)}
+    assert settled.quarantine.num_rows == 0
+
+
+def test_an_export_that_has_grown_adds_what_is_new_whatever_its_order() -> None:
+    first = read([chat(message("user", "a"), name="x")])
+    grown = read(
+        [chat(message("user", "c"), name="y", time=MONDAY - 9), chat(message("user", "a"), message("user", "b"))]
+    )
+    again = read([chat(message("user", "c"), name="y"), chat(message("user", "a"), message("user", "b"), name="x")])
+    keys = ["session_key", "turn_key", "content_digest"]
+    stored, offered = first.turns.select(keys).to_pylist(), again.turns.select(keys).to_pylist()
+    assert stored[0] in offered
+    assert grown.turns["text"].to_pylist() == ["c", "a", "b"]
+
+
+def test_only_the_branch_that_leads_to_the_current_node_is_read() -> None:
+    mapping = {
+        "root": node(None, ["q"], None),
+        "q": node("root", ["old", "new"], message("user", "question", id="q")),
+        "old": node("q", [], message("assistant", "regenerated", id="old")),
+        "new": node("q", ["next"], message("assistant", "answer", id="new")),
+        "next": node("new", [], message("user", "thanks", id="next")),
+    }
+    arrival = read([{"mapping": mapping, "current_node": "next", "id": "c"}])
+    assert arrival.turns["text"].to_pylist() == ["question", "answer", "thanks"]
+    assert arrival.turns["source_turn"].to_pylist() == ["q", "new", "next"]
+    assert arrival.turns["source_session"].to_pylist() == ["c"] * 3
+    for current in (None, "gone", 5, []):
+        assert read([{"mapping": mapping, "current_node": current}]).turns["text"].to_pylist()[-1] == "thanks"
+
+
+def test_what_was_said_called_and_shown_is_text_and_what_was_thought_or_hidden_is_not() -> None:
+    def of(kind: str, role: str = "assistant", **content: Any) -> dict[str, Any]:
+        return {"author": {"role": role}, "content": {"content_type": kind, **content}}
+
+    image = {"content_type": "image_asset_pointer", "asset_pointer": "sediment://x"}
+    spoken = {"content_type": "audio_transcription", "text": "spoken"}
+    told = [
+        message("system", ""),
+        of("user_editable_context", "user", user_profile="p", user_instructions="i"),
+        message("system", "hidden", metadata={"is_visually_hidden_from_conversation": True}),
+        message("user", image, "what is it?", spoken),
+        of("thoughts", thoughts=[{"summary": "s", "content": "c"}]),
+        of("reasoning_recap", content="Thought for 5 s"),
+        {**of("code", text="print(1)"), "recipient": "python"},
+        {**of("execution_output", "tool", text="1"), "author": {"role": "tool", "name": "python"}},
+        of("tether_browsing_display", "tool", result="found", summary=None),
+        {**message("assistant", "It is one."), "recipient": "all"},
+        message("assistant", ""),
+    ]
+    arrival = read([chat(*told)])
+    assert [(row["role"], row["speaker"], row["text"]) for row in arrival.turns.to_pylist()] == [
+        ("user", None, "[image]\nwhat is it?\nspoken"),
+        ("assistant", None, "python(print(1))"),
+        ("tool", "python", "1"),
+        ("tool", None, "found"),
+        ("assistant", None, "It is one."),
+    ]
+    assert refused(arrival) == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        5,
+        "x",
+        [],
+        {},
+        {"author": None, "content": {"parts": ["x"]}},
+        {"author": {"role": None}, "content": {"parts": ["x"]}},
+        {"author": {"role": 5}, "content": {"parts": ["x"]}},
+        message("user", 5),
+        {"author": {"role": "user"}, "content": {"parts": 5}},
+        {"author": {"role": "user"}, "content": 5},
+    ],
+)
+def test_a_message_that_is_none_costs_itself(told: Any) -> None:
+    arrival = read([chat(message("user", "a"), told, message("assistant", "b"))])
+    assert arrival.turns["text"].to_pylist() == ["a", "b"]
+    assert refused(arrival) == [("bad_turn", "item 0, turn 1")]
+
+
+@pytest.mark.parametrize(
+    "content", [None, {}, {"content_type": ["x"]}, {"parts": None}, {"parts": []}, {"parts": [None]}]
+)
+def test_a_message_without_content_is_blank(content: Any) -> None:
+    arrival = read([chat(message("user", "a"), {"author": {"role": "assistant"}, "content": content})])
+    assert (arrival.turns.num_rows, arrival.counts["blank_turns"], refused(arrival)) == (1, 1, [])
+
+
+@pytest.mark.parametrize("item", [5, None, "x", [], {}, {"mapping": None}, {"mapping": []}, {"title": "T"}])
+def test_a_conversation_that_is_none_costs_itself(item: Any) -> None:
+    arrival = read([item, chat(message("user", "kept"))])
+    assert arrival.turns["text"].to_pylist() == ["kept"]
+    assert refused(arrival) == [("wrong_shape", "item 0")]
+
+
+@pytest.mark.parametrize("time", ["soon", True, [], {}, 1e300])
+def test_a_time_that_cannot_be_parsed_costs_its_conversation(time: Any) -> None:
+    arrival = read([chat(message("user", "a"), message("user", "b"), time=time), chat(message("user", "kept"))])
+    assert arrival.turns["text"].to_pylist() == ["kept"]
+    assert [(row["code"], row["weight"]) for row in arrival.quarantine.to_pylist()] == [("bad_time", 2)]
+
+
+@pytest.mark.parametrize("broken", [5, None, [], {"parent": "n1"}, {"parent": "a"}, {"parent": 5}, {"parent": ["a"]}])
+def test_a_tree_that_is_broken_or_turns_in_a_circle_ends(broken: Any) -> None:
+    leaf = node("a", [], message("user", "leaf"))
+    arrival = read([{"mapping": {"n1": leaf, "a": broken}, "current_node": "n1"}])
+    assert arrival.turns["text"].to_pylist() == ["leaf"]
+    circle = {"a": node("b", ["b"], message("user", "x")), "b": node("a", ["a"], message("user", "y"))}
+    assert refused(read([{"mapping": circle}, chat(message("user", "kept"))])) == [("bad_session", "item 0")]
+
+
+def test_a_key_divides_the_file_into_histories() -> None:
+    export = [
+        chat(message("user", name), name=name, owner=owner) for name, owner in (("1", "a"), ("2", "b"), ("3", "a"))
+    ]
+    arrival = read([*export, chat(message("user", "4"), name="4")], keys={"history": "owner"})
+    owned = zip(arrival.turns["history_id"].to_pylist(), arrival.turns["text"].to_pylist(), strict=True)
+    assert sorted(owned) == [("a", "1"), ("a", "3"), ("b", "2")]
+    assert refused(arrival) == [("wrong_shape", "item 3")]
+
+
+def test_items_are_chosen_by_position_and_conversation() -> None:
+    export = [chat(message("user", "a"), name="x"), chat(message("user", "b"), name="y"), 5]
+    assert read(export, items="y").turns["text"].to_pylist() == ["b"]
+    assert read(export, items="0").turns["text"].to_pylist() == ["a"]
+    with pytest.raises(IngestError, match="lacks: z"):
+        read(export, items="z")
+
+
+def test_a_conversation_counts_as_an_item_and_what_is_refused_is_told_once() -> None:
+    export = [chat(message("user", "a"), 5, time=MONDAY + 1), chat(message("user", "b"), name="y"), chat(time="soon")]
+    arrival = read(export)
+    assert arrival.counts["items"] == 2
+    assert refused(arrival) == [("bad_turn", "item 0, turn 1"), ("bad_time", "item 2")]
+    assert refused(read([chat(message("user", "a"), time="soon")])) == [("bad_time", "item 0")]
+
+
+def test_every_message_of_the_user_can_be_asked() -> None:
+    export = [chat(message("user", "a"), message("assistant", "b"), message("user", "c"))]
+    assert read(export, requests="every-step").requests["text"].to_pylist() == ["a", "c"]
+    assert read(export).requests["request_id"].to_pylist() == ["c1#t2"]
+    assert read(export, requests="none").requests.num_rows == 0
