@@ -24,7 +24,7 @@ def main() -> None:
     """Prints the median time of each engine on the same generated histories, and their ratio."""
     stream = io.BytesIO(b"".join(json_chunks(histories=40, sessions=20, seed=0)))
     arrived = list(arrivals("longmemeval", [Document.of(stream, "generated")], {}))
-    nothing = [schema.empty_table() for schema in (schemas.SOURCES, schemas.REQUESTS, schemas.LABELS)]
+    nothing = (schemas.SOURCES.empty_table(), schemas.REQUESTS.empty_table(), schemas.LABELS.empty_table())
     stored = settle(arrived, 1, *nothing, token_counter("o200k_base"))
     indexed = terms(stored.turns)
 
