@@ -51,39 +51,75 @@ def require_schema(table: pa.Table, schema: pa.Schema, what: str) -> None:
             raise SchemaMismatch(f"{what} has {column.null_count} nulls in {field.name}, which allows none")
 
 
-def encode(table: pa.Table, schema: pa.Schema, stamp: str, parts: str = "") -> tuple[bytes, Mark]:
-    """A table as the bytes of a Parquet file, with its mark. Equal tables give equal digests however they are chunked.
+class Encoder:
+    """The bytes of one Parquet file, from tables that are added one after the other; equal rows give equal digests.
 
-    `parts` says what the stamp is made of (cluster.stamp), where it is to be told apart later. Raises SchemaMismatch.
+    `parts` says what the stamp is made of (cluster.stamp), where it is to be told apart later.
     """
-    require_schema(table, schema, "the table to write")
-    sink = _HashingSink()
-    options = {"compression": "zstd", "compression_level": 3}
-    with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), schema, **options) as writer:
-        whole = table.replace_schema_metadata(None).combine_chunks()
-        for start in range(0, whole.num_rows, ROW_GROUP):
-            writer.write_table(whole.slice(start, ROW_GROUP), row_group_size=ROW_GROUP)
+
+    def __init__(self, schema: pa.Schema, stamp: str, parts: str = "") -> None:
+        self._schema = schema
+        self._stamp = stamp
+        self._parts = parts
+        self._sink = _HashingSink()
+        options = {"compression": "zstd", "compression_level": 3}
+        self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema, **options)
+        self._waiting = schema.empty_table()
+        self._rows = 0
+
+    def add(self, table: pa.Table) -> None:
+        """Writes the rows of a table, group by group. Raises SchemaMismatch."""
+        require_schema(table, self._schema, "the table to write")
+        self._rows += table.num_rows
+        self._waiting = pa.concat_tables([self._waiting, table.replace_schema_metadata(None)])
+        whole = self._waiting.num_rows - self._waiting.num_rows % ROW_GROUP
+        self._write(self._waiting.slice(0, whole))
+        self._waiting = self._waiting.slice(whole)
+
+    def finish(self) -> tuple[bytes, Mark]:
+        """The whole file, and its mark."""
+        self._write(self._waiting)
         # Row groups reach the sink as they are written; what follows is the footer.
-        body, digest = sink.tell(), sink.running.hexdigest()
-        said = {_STAMP: stamp, _DIGEST: digest, **({_PARTS: parts} if parts else {})}
-        writer.add_key_value_metadata({key.decode(): value for key, value in said.items()})
-    data = sink.getvalue()
-    if body + int.from_bytes(data[-8:-4], "little") + 8 != len(data):
-        raise LakeError("pyarrow wrote rows after their digest was taken: install the pyarrow of constraints.txt")
-    return data, Mark(stamp, digest, table.num_rows)
+        body, digest = self._sink.tell(), self._sink.running.hexdigest()
+        said = {_STAMP: self._stamp, _DIGEST: digest, **({_PARTS: self._parts} if self._parts else {})}
+        self._writer.add_key_value_metadata({key.decode(): value for key, value in said.items()})
+        self._writer.close()
+        data = self._sink.getvalue()
+        if body + int.from_bytes(data[-8:-4], "little") + 8 != len(data):
+            raise LakeError("pyarrow wrote rows after their digest was taken: install the pyarrow of constraints.txt")
+        return data, Mark(self._stamp, digest, self._rows)
+
+    def _write(self, table: pa.Table) -> None:
+        for start in range(0, table.num_rows, ROW_GROUP):
+            # Pages end where chunks do: one chunk a group, however the tables came.
+            group = table.slice(start, ROW_GROUP).combine_chunks()
+            self._writer.write_table(group, row_group_size=ROW_GROUP)
+
+
+def encode(table: pa.Table, schema: pa.Schema, stamp: str, parts: str = "") -> tuple[bytes, Mark]:
+    """A table as the bytes of a Parquet file, with its mark. Raises SchemaMismatch."""
+    encoder = Encoder(schema, stamp, parts)
+    encoder.add(table)
+    return encoder.finish()
 
 
 def publish(storage: Storage, path: str, table: pa.Table, schema: pa.Schema, stamp: str, parts: str = "") -> Mark:
     """Writes a table where it belongs and returns the mark of the file that is there afterwards.
 
-    A file with the same stamp is left alone (the first writer wins); a stale one is replaced in one step.
     Raises SchemaMismatch.
     """
-    data, mark = encode(table, schema, stamp, parts)
+    return publish_encoded(storage, path, *encode(table, schema, stamp, parts))
+
+
+def publish_encoded(storage: Storage, path: str, data: bytes, mark: Mark) -> Mark:
+    """Writes an encoded file where it belongs and returns the mark of the file that is there afterwards.
+
+    A file with the same stamp is left alone (the first writer wins); a stale one is replaced in one step.
+    """
     if storage.create(path, data):
         return mark
     there = read_mark(storage, path)
-    if there is not None and there.stamp == stamp:
+    if there is not None and there.stamp == mark.stamp:
         return there
     storage.replace(path, data)
     return mark

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from cluster import tables
@@ -21,6 +20,7 @@ from cluster.parallel import each
 from cluster.progress import shown
 from cluster.report import StageReport
 from jobs.sources import File, files_of, source_digest
+from jobs.spool import Spool, parts_of_bucket
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.ingest.arrival import Arrival
@@ -47,7 +47,10 @@ SIDE_BY_SIDE = 20_000
 """From so many turns on, storing on several cores is worth the start of Ray."""
 
 _MEGABYTE = 1_000_000
-_STAGED = ("turns", "requests", "citations", "quarantine")
+_STORED = ("sources", "requests", "labels")
+"""What must be known of earlier batches."""
+
+_QUARANTINE = {"quarantine": schemas.QUARANTINE}
 
 
 @dataclass
@@ -155,22 +158,13 @@ def _settle_all(lake: Lake, ticket: Claim, spool: Spool, workers: int | None) ->
 
 
 def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stored:
-    """Settles what was spooled of one bucket, and writes its files. Runs in a worker, and may be run again."""
-    arrival = spooled_arrival(spooled, bucket)
-    histories = pc.unique(
-        pa.concat_arrays([*arrival.turns["history_id"].chunks, *arrival.requests["history_id"].chunks])
-    ).to_pylist()
+    """Settles what was spooled of one bucket, and writes its files. Runs in a worker, and may be run again.
+
+    Histories are settled part by part, in order: memory holds one part, and the compressed files.
+    """
     earlier = [batch for batch in committed(lake) if bucket in batch.buckets and batch.seq < ticket.seq]
-
-    def stored(table: str, schema: pa.Schema) -> tuple[pa.Table, list[str]]:
-        paths = [lake.path(table, bucket, batch.name) for batch in earlier]
-        marks = [tables.read_mark(lake.storage, path) for path in paths]
-        return tables.read(lake.storage, paths, schema, histories), [mark.digest for mark in marks if mark]
-
-    sources, source_digests = stored("sources", schemas.SOURCES)
-    requests, request_digests = stored("requests", schemas.REQUESTS)
-    labels, label_digests = stored("labels", schemas.LABELS)
-    settled = settle([arrival], ticket.seq, sources, requests, labels, token_counter(lake.tokenizer))
+    paths = {name: [lake.path(name, bucket, batch.name) for batch in earlier] for name in _STORED}
+    marks = [tables.read_mark(lake.storage, path) for name in _STORED for path in paths[name]]
     stamp = fingerprint(
         {
             "stage": INGEST,
@@ -178,59 +172,26 @@ def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stor
             "source": ticket.digest,
             "seq": ticket.seq,
             "tokenizer": lake.tokenizer,
-            "stored": [*source_digests, *request_digests, *label_digests],
+            "stored": [mark.digest for mark in marks if mark],
         }
     )
-    if settled.quarantine.num_rows:
-        path = lake.quarantine_path(INGEST, bucket, ticket.name)
-        tables.publish(lake.storage, path, settled.quarantine, schemas.QUARANTINE, stamp)
-    for table, schema in _TABLES.items():
-        tables.publish(lake.storage, lake.path(table, bucket, ticket.name), getattr(settled, table), schema, stamp)
-    return Stored(settled.counts, pc.sum(settled.quarantine["weight"]).as_py() or 0)
-
-
-def spooled_arrival(folder: Path, bucket: int) -> Arrival:
-    """Everything that was spooled of one bucket, in the order in which it came."""
-
-    def read(name: str) -> Iterator[pa.Table]:
-        for path in sorted(folder.glob(f"{bucket}-{name}-*.arrow")):
-            with pa.memory_map(str(path)) as mapped:
-                yield pa.ipc.open_file(mapped).read_all()
-
-    empty = Arrival.empty()
-    return Arrival(**{name: pa.concat_tables([getattr(empty, name), *read(name)]) for name in _STAGED})
-
-
-class Spool:
-    """Arrivals on their way to their buckets, on local disk: memory holds one chunk, then one bucket."""
-
-    def __init__(self, folder: Path, lake: Lake) -> None:
-        self.folder = folder
-        self.n_turns = 0
-        self._lake = lake
-        self._chunks = 0
-        self._buckets: set[int] = set()
-
-    @property
-    def buckets(self) -> list[int]:
-        """The buckets that anything arrived for."""
-        return sorted(self._buckets)
-
-    def add(self, arrival: Arrival) -> None:
-        """Splits one chunk by bucket. What names no history (an unreadable item) goes to bucket 0."""
-        self._chunks += 1
-        self.n_turns += arrival.turns.num_rows
-        for name in _STAGED:
-            table = getattr(arrival, name)
-            if not table.num_rows:
-                continue
-            histories = table["history_id"]
-            distinct = pc.unique(histories).drop_null()
-            buckets = pa.array(self._lake.bucket_of(distinct.to_pylist()), pa.int64())
-            of_row = pc.fill_null(pc.take(buckets, pc.index_in(histories, distinct)), 0)
-            for bucket in pc.unique(of_row).to_pylist():
-                self._buckets.add(bucket)
-                target = self.folder / f"{bucket}-{name}-{self._chunks:08d}.arrow"
-                part = table.filter(pc.equal(of_row, bucket))
-                with pa.ipc.new_file(str(target), part.schema) as writer:
-                    writer.write_table(part)
+    files = {name: tables.Encoder(schema, stamp) for name, schema in {**_TABLES, **_QUARANTINE}.items()}
+    counter = token_counter(lake.tokenizer)
+    counts: Counter[str] = Counter()
+    lost = 0
+    for histories, arrival in parts_of_bucket(spooled, bucket):
+        sources, requests, labels = (
+            tables.read(lake.storage, paths[name], _TABLES[name], histories) for name in _STORED
+        )
+        settled = settle([arrival], ticket.seq, sources, requests, labels, counter)
+        counts.update(settled.counts)
+        lost += pc.sum(settled.quarantine["weight"]).as_py() or 0
+        for name, file in files.items():
+            file.add(getattr(settled, name))
+    for name, file in files.items():
+        data, mark = file.finish()
+        if name in _TABLES:
+            tables.publish_encoded(lake.storage, lake.path(name, bucket, ticket.name), data, mark)
+        elif mark.rows:
+            tables.publish_encoded(lake.storage, lake.quarantine_path(INGEST, bucket, ticket.name), data, mark)
+    return Stored(dict(counts), lost)

@@ -10,10 +10,12 @@ import polars as pl
 import pytest
 from inside import ITEMS, delivered, stored
 
+from cluster import tables
 from cluster.batches import committed
 from cluster.errors import BatchInProgress
 from cluster.lake import Lake
 from jobs import ingest as job
+from jobs import spool
 
 TABLES = ("turns", "sources", "requests", "labels")
 
@@ -33,6 +35,23 @@ def test_buckets_stored_side_by_side_are_those_stored_one_after_the_other(
     for table in TABLES:
         assert rows(together, table).equals(rows(one_by_one, table))
     assert [batch.counts for batch in committed(together)] == [batch.counts for batch in committed(one_by_one)]
+
+
+@pytest.mark.flash
+def test_a_bucket_settled_in_parts_is_the_file_that_it_is_when_settled_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, parts = (Lake.init(str(tmp_path / name), buckets=1) for name in ("whole", "parts"))
+    odd = [*ITEMS, {"question_id": "lost", "question": "?"}, 7]
+    delivered(whole, tmp_path / "same.json", odd)
+    monkeypatch.setattr(spool, "PART_TURNS", 1)
+    delivered(parts, tmp_path / "same.json", odd)
+    (batch,) = committed(whole)
+    paths = [whole.path(table, 0, batch.name) for table in TABLES]
+    paths.append(whole.quarantine_path(job.INGEST, 0, batch.name))
+    for path in paths:
+        assert tables.read_mark(parts.storage, path) == tables.read_mark(whole.storage, path)
+    assert committed(parts)[0].counts == batch.counts
 
 
 @pytest.mark.flash
