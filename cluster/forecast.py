@@ -124,16 +124,13 @@ class _Forecast:
     def _stays_empty(self, shard: Shard, prospect: Prospect) -> bool:
         """Whether an output without a row stays one: it does where there is no row to work on."""
         plan, stage = self._plan, self._plan.stage(shard)
-        if not prospect.is_there:
-            return False
-        if prospect.outlook is not Outlook.REUSE:
-            primary = stage.inputs[stage.primary]
-            producer = plan.graph.producer(primary)
-            if producer is not None and shard._replace(stage=producer) not in self._empty:
-                return False
-            if producer is None and plan.mark(self._path(shard, primary)).rows:
-                return False
-        return not plan.mark(plan.output(shard)).rows
+        primary = stage.inputs[stage.primary]
+        producer = plan.graph.producer(primary)
+        if producer is None:
+            is_idle = not plan.mark(self._path(shard, primary)).rows
+        else:
+            is_idle = shard._replace(stage=producer) in self._empty
+        return prospect.is_there and is_idle and not plan.mark(plan.output(shard)).rows
 
     def _path(self, shard: Shard, source: Input) -> str:
         return self._plan.lake.path(source.table, shard.bucket, self._plan.batch(shard).name, source.choice)

@@ -204,19 +204,27 @@ def show(
     profile: ProfileName = "agentmemrec",
     history: Annotated[str | None, typer.Option(help="The request's history, where several have the id.")] = None,
     run_id: Annotated[str | None, typer.Option("--run", help="A run's id. Default: the profile's latest.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="Whose slate to print. Default: lambdarank, else the profile's first.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Of which budget. Default: the smallest.")] = None,
+    slate: Annotated[bool, typer.Option(help="Print a slate, and what moved its turns.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON to standard output, and nothing else.")] = False,
 ) -> None:
-    """Follow the evidence of one request through recall, pool and ranker to the slates."""
+    """Follow the evidence of one request through recall, pool and ranker to the slates, and read one of them.
+
+    JSON has all of it, and the slate also with --no-slate.
+    """
     from cluster.lake import Lake
     from jobs.config import load_profile
     from jobs.show import show as show_job
     from jobs.show_report import show_request
 
-    shown = show_job(Lake.open(lake), load_profile(profile).name, run_id, request, history)
+    shown = show_job(Lake.open(lake), load_profile(profile).name, run_id, request, history, policy, budget)
     if as_json:
         typer.echo(json.dumps(shown.as_dict(), indent=2))
     else:
-        show_request(shown, out)
+        show_request(shown, out, with_slate=slate)
 
 
 @app.command(epilog="Example: slatemill plan lake --profile lexical --budgets 900,1800")
@@ -232,8 +240,8 @@ def plan(
 ) -> None:
     """Say which shards a run with the same options would do, why, and at what cost; does none of it.
 
-    do: will be computed. follow: computed if what it reads turns out changed. backfill: left, unless --backfill names
-    its stage. blocked: left, for something it reads will not be made.
+    do: computed. follow: computed if what it reads turns out changed.
+    backfill: left, unless --backfill names its stage. blocked: an input is left.
     """
     from cluster.lake import Lake
     from jobs.config import load_profile

@@ -6,5 +6,8 @@ import re
 
 
 def plain(text: str) -> str:
-    """Text of a source without what would steer a terminal; line breaks stay."""
-    return re.sub(r"[^\S\n]|[\x00-\x09\x0b-\x1f\x7f-\x9f]", " ", text)
+    """Text of a source without what would steer a terminal, its direction of writing included; line breaks stay.
+
+    Each such character becomes a space, so that places in the text stay what they were.
+    """
+    return re.sub(r"[^\S\n]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", " ", text)

@@ -74,7 +74,5 @@ def show_requeued(taken: Requeued, command: str, out: Console) -> None:
         out.print(Text(f"{taken.stage}: no unit was taken out by bisection; what the stage itself refused stays"))
         return
     backfill = f" --backfill {taken.stage}" if taken.costly else ""
-    out.print(
-        Text(f"{taken.stage}: {taken.units:,} unit(s) of {taken.shards:,} shard(s) are taken back in. To compute")
-    )
-    out.print(Text(f"them anew: {command}{backfill}"), soft_wrap=True)
+    out.print(Text(f"{taken.stage}: {taken.units:,} unit(s) of {taken.shards:,} shard(s) are taken back in. Now run"))
+    out.print(Text(f"{command}{backfill}"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`slatemill show`: one request of one run, and where its evidence went; read from the run's snapshot."""
+"""`slatemill show`: one request of one run, where its evidence went, and one of its slates; read from the snapshot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from models.registry import load_ranker
 from pipeline import schemas
 from pipeline.evaluate.evidence import Evidence, RequestTables, evidence_of
 from pipeline.evaluate.labelling import unresolved_citations
+from pipeline.evaluate.one_slate import OneSlate, one_slate
 from pipeline.recall.options import PoolOptions
+from pipeline.render.style import STYLES
 
 _MEND = "mend what it reported, run again, then show"
 _NEAR = 3
@@ -40,24 +42,42 @@ class RequestUnfinished(LakeError):
     """A stage of the run did not get to this request."""
 
 
+class SlateNotFound(LakeError):
+    """The request has no slate of this policy and budget; the message names those there are."""
+
+
 @dataclass(frozen=True)
 class Shown:
-    """One request (a row of REQUESTS), the run it was answered in, its evidence, and what is missing from it and why.
-
-    What a later view needs (the slates' text, features) is to be read beside `evidence`, from the same part.
-    """
+    """One request (a row of REQUESTS), the run it was answered in, its evidence, one slate (None: it has none), and
+    what is missing and why."""
 
     request: dict[str, Any]
     run: dict[str, Any]
     evidence: Evidence
+    slate: OneSlate | None
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain literals, for JSON."""
+        """Plain literals, for JSON: keys are always there, and null where there is nothing.
+
+        Beside what names the run (run_id, profile, pool_size, channels, ranker, ranker_source):
+        `request`: the row without its answer, with n_turns, n_visible, n_evidence, kappa.
+        `evidence`: one object a turn, with the columns of Evidence.turns, `in_slate` and `lost` (by policy, then
+        budget: whether the slate shows the turn, and the word of pipeline.evaluate.losses for where it lost it) and
+        `policy_rank` (by policy: its rank).
+        `slates`: one object a (policy, budget), with n_tokens, n_turns and complete.
+        `slate`: OneSlate: policy, budget, n_tokens, text, lines_known, base, and `turns` with the columns of
+        OneSlate.turns; null where the request has no slate.
+        `notes`: what a reader must know, as sentences.
+        """
         found = self.evidence
-        held: dict[int, dict[str, dict[str, bool]]] = {}
-        for number, policy, budget, in_slate in found.in_slate.iter_rows():
-            held.setdefault(number, {}).setdefault(policy, {})[str(budget)] = in_slate
+        of_turn: dict[int, dict[str, dict[str, Any]]] = {}
+        for number, policy, budget, in_slate, rank, lost in found.in_slate.iter_rows():
+            told = of_turn.setdefault(number, {"in_slate": {}, "lost": {}, "policy_rank": {}})
+            told["in_slate"].setdefault(policy, {})[str(budget)] = in_slate
+            told["lost"].setdefault(policy, {})[str(budget)] = lost
+            told["policy_rank"][policy] = rank
+        nothing: dict[str, Any] = {"in_slate": {}, "lost": {}, "policy_rank": {}}
         asked_at = self.request["asked_at"]
         request = {
             **{name: value for name, value in self.request.items() if name != "answer"},
@@ -70,17 +90,28 @@ class Shown:
         return {
             **self.run,
             "request": request,
-            "evidence": [{**row, "in_slate": held.get(row["number"], {})} for row in found.turns.to_dicts()],
+            "evidence": [{**row, **of_turn.get(row["number"], nothing)} for row in found.turns.to_dicts()],
             "slates": found.slates.to_dicts(),
+            "slate": None if self.slate is None else self.slate.as_dict(),
             "notes": list(self.notes),
         }
 
 
-def show(lake: Lake, profile_name: str, run_id: str | None, request_id: str, history_id: str | None = None) -> Shown:
+def show(
+    lake: Lake,
+    profile_name: str,
+    run_id: str | None,
+    request_id: str,
+    history_id: str | None = None,
+    policy: str | None = None,
+    budget: int | None = None,
+) -> Shown:
     """Follows the evidence of one request through the latest run of a profile, or the one named.
 
+    The slate beside it is that of `policy` (default: lambdarank where the run has it, else the profile's first) and
+    `budget` (default: the smallest of the policy's).
     Raises RequestNotFound (without `history_id` also when several histories have the id), RequestUnfinished,
-    SnapshotStale when a file of the request's bucket is no longer the run's, NoSnapshot.
+    SlateNotFound, SnapshotStale when a file of the request's bucket is no longer the run's, NoSnapshot.
     """
     taken = snapshot.load(lake, run_id) if run_id else snapshot.latest(lake, profile_name)
     history, bucket, batch = _find(lake, taken, request_id, history_id)
@@ -91,12 +122,19 @@ def show(lake: Lake, profile_name: str, run_id: str | None, request_id: str, his
     found = _read(lake, part, history, request_id, "dense" in options.channels)
     ranker, why_none = _ranker(taken)
     evidence = evidence_of(found, options, ranker)
+    slate = None
+    if evidence.slates.height:
+        chosen = _choose(evidence.slates, taken, policy, budget)
+        style = STYLES.get(taken.config["slates"]["style"])
+        slate = one_slate(found, evidence.turns, *chosen, options.channels, style, ranker)
     notes = [] if why_none is None else [f"ranker: {why_none}"]
     known = taken.identities.get("ranker") or {}
     if history in known.get("seen_histories", ()):
         notes.append("the ranker was trained on this history: here it ranks better than elsewhere")
     if not evidence.recall_repeats:
         notes.append("ranks outside the pool are unknown: this slatemill recalls otherwise than the one that ran")
+    if slate is not None and not slate.lines_known:
+        notes.append("the slate is shown without marks: this slatemill renders otherwise than the one that ran")
     unresolved = _unresolved(lake, part, history, request_id)
     if unresolved:
         notes.append(f"{unresolved} cited turn(s) are not stored (see quarantine/ingest): complete means all others")
@@ -110,7 +148,23 @@ def show(lake: Lake, profile_name: str, run_id: str | None, request_id: str, his
         "ranker": known.get("identity"),
         "ranker_source": known.get("source"),
     }
-    return Shown(found.requests.to_pylist()[0], run, evidence, tuple(notes))
+    return Shown(found.requests.to_pylist()[0], run, evidence, slate, tuple(notes))
+
+
+def _choose(slates: pl.DataFrame, taken: Snapshot, policy: str | None, budget: int | None) -> tuple[str, int]:
+    """The policy and budget of the slate to show, of those there are."""
+    budgets: dict[str, list[int]] = {}
+    for name, of_slate in slates.select("policy", "budget").sort("budget").iter_rows():
+        budgets.setdefault(name, []).append(of_slate)
+    preferred = [policy] if policy is not None else ["lambdarank", *taken.config["slates"]["policies"], *budgets]
+    chosen = next((name for name in preferred if name in budgets), None)
+    if chosen is None:
+        there = ", ".join(slates["policy"].unique(maintain_order=True))
+        raise SlateNotFound(f"run {taken.run_id} has no slate of policy {policy}: its policies are {there}")
+    if budget is not None and budget not in budgets[chosen]:
+        there = ", ".join(map(str, budgets[chosen]))
+        raise SlateNotFound(f"run {taken.run_id} has no slate of budget {budget}: its budgets are {there}")
+    return chosen, budgets[chosen][0] if budget is None else budget
 
 
 def _find(lake: Lake, taken: Snapshot, request_id: str, history_id: str | None) -> tuple[str, int, str]:

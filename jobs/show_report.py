@@ -1,4 +1,4 @@
-"""What `slatemill show` prints: the request, a table of its evidence turns, a table of its slates."""
+"""What `slatemill show` prints: the request, its evidence turns, its slates and what they lost, and one slate."""
 
 from __future__ import annotations
 
@@ -13,15 +13,25 @@ from rich.text import Text
 
 from jobs.plain import plain
 from jobs.show import Shown
+from jobs.show_slate_report import show_slate
+from pipeline.evaluate.losses import (
+    DID_NOT_FIT,
+    NOT_IN_POOL,
+    NOT_RAW,
+    NOT_VISIBLE,
+    RANK_UNKNOWN,
+    RANKED_TOO_LOW,
+)
 from pipeline.ingest.settle import POSITION_BITS
 
 _REQUEST_LENGTH = 600
+_LEGEND = "did not fit: longer than what was left; too low: the budget was spent before it"
 _COLUMNS = 10
 """Evidence turns beside each other in one table of slates: as many as 80 columns have room for."""
 
 
-def show_request(shown: Shown, out: Console) -> None:
-    """Prints all of it, in any width from 80 columns."""
+def show_request(shown: Shown, out: Console, with_slate: bool = True) -> None:
+    """Prints all of it, in any width from 80 columns; the slate itself only if asked."""
     _show_head(shown, out)
     if shown.evidence.turns.height:
         out.print(_turns_table(shown))
@@ -29,6 +39,13 @@ def show_request(shown: Shown, out: Console) -> None:
         out.print(Text(f" {among}\n", style="dim"))
     for table in _slates_tables(shown):
         out.print(table)
+    lost = set(shown.evidence.in_slate["lost"].drop_nulls())
+    if lost:
+        out.print(_lost_table(shown))
+    if lost & {DID_NOT_FIT, RANKED_TOO_LOW}:
+        out.print(Text(f" {_LEGEND}\n", style="dim"))
+    if with_slate and shown.slate is not None:
+        show_slate(shown.slate, shown.run["channels"], out)
     for note in shown.notes:
         out.print(Text(note, style="yellow"))
 
@@ -116,6 +133,38 @@ def _slates_table(slates: pl.DataFrame, in_slate: pl.DataFrame, numbers: list[in
         complete = "-" if row["complete"] is None else "yes" if row["complete"] else "no"
         table.add_row(row["policy"], *counts, complete, *(row["mark"] or []))
     return table
+
+
+def _lost_table(shown: Shown) -> Table:
+    """A row for each evidence turn, way in which it was lost, and policy; beside it the budgets where that is so."""
+    table = Table(title="missing evidence, and where it was lost", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("lost")
+    table.add_column("policy", no_wrap=True)
+    table.add_column("budgets")
+    turns = {row["number"]: row for row in shown.evidence.turns.iter_rows(named=True)}
+    rows: dict[tuple[int, str, str], list[str]] = {}
+    for cell in shown.evidence.in_slate.filter(pl.col("lost").is_not_null()).iter_rows(named=True):
+        before_policies = cell["lost"] in (NOT_VISIBLE, NOT_IN_POOL)
+        phrase = _lost(cell, turns[cell["number"]], shown.run["pool_size"])
+        key = (cell["number"], phrase, "all" if before_policies else cell["policy"])
+        rows.setdefault(key, []).append("all" if before_policies else f"{cell['budget']:,}")
+    for (number, phrase, policy), budgets in rows.items():
+        table.add_row(str(number), phrase, policy, ", ".join(dict.fromkeys(budgets)))
+    return table
+
+
+def _lost(cell: dict[str, Any], turn: dict[str, Any], pool_size: int) -> str:
+    known = "unknown" if turn["recall_rank"] is None else f"{turn['recall_rank']:,}"
+    phrases = {
+        NOT_VISIBLE: "not visible to the request",
+        NOT_IN_POOL: f"not in the pool of {pool_size:,}: recall rank {known}",
+        NOT_RAW: "shown, but not whole",
+        RANK_UNKNOWN: "in the pool, rank unknown",
+        DID_NOT_FIT: f"did not fit: rank {_rank(cell['rank'])}, {turn['n_tokens']:,} tokens",
+        RANKED_TOO_LOW: f"ranked too low: rank {_rank(cell['rank'])}",
+    }
+    return phrases[cell["lost"]]
 
 
 def _rank(rank: int | None) -> str:

@@ -15,7 +15,7 @@ from pipeline.ingest.arrival import Arrival
 TABLES = ("turns", "requests", "citations", "quarantine")
 """The tables of an arrival."""
 
-PART_TURNS = 20_000
+PART_TURNS = 4_000
 """A part of a bucket is closed once its histories have so many turns. One history is never divided."""
 
 

@@ -53,7 +53,7 @@ def _stages_table(found: Status) -> Table:
 
 def _show_last_run(found: Status, profile: str, out: Console) -> None:
     run = found.last_run
-    out.print(Text("no run yet" if run is None else _last_run(run, found.now)))
+    out.print(Text(f"no run of profile {found.profile} yet" if run is None else _last_run(run, found.now)))
     lacking = sum(stage.stale + stage.missing + stage.waiting for stage in found.stages)
     if lacking:
         out.print(Text(f"{lacking:,} shard(s) to do: `slatemill plan {found.lake} --profile {profile}` says why"))

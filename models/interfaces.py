@@ -58,3 +58,14 @@ class Ranker(Protocol):
         Raises ValueError when names are not the ranker's own, in order.
         """
         ...
+
+
+class ExplainedRanker(Ranker, Protocol):
+    """A ranker that says what each feature adds to a score."""
+
+    def contributions(self, features: npt.NDArray[np.float32], names: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Shape (n, len(names) + 1), the last column the base, equal in all rows; a row adds up to its score.
+
+        Raises as `score`.
+        """
+        ...

@@ -101,16 +101,20 @@ class LightGBMRanker:
 
         Raises ValueError when names are not the ranker's own, in order.
         """
-        if tuple(names) != self.feature_names:
-            raise ValueError(
-                f"the ranker was fitted on other features: it takes {', '.join(self.feature_names)}; "
-                f"it was given {', '.join(names)}. Train one for this profile (`slatemill train`)"
-            )
-        if features.ndim != 2 or features.shape[1] != len(names):
-            raise ValueError(f"features have shape {features.shape}, not (n, {len(names)})")
+        self._require_own(features, names)
         if not len(features):
             return np.zeros(0, np.float64)
         return np.asarray(self._booster.predict(features, num_threads=1), np.float64)
+
+    def contributions(self, features: Matrix, names: Sequence[str]) -> Scores:
+        """What each feature adds to each score: shape (n, len(names) + 1), the last column the base, equal in all rows.
+
+        A row adds up to its score (TreeSHAP: Lundberg et al., arXiv 1802.03888, as in LightGBM). Raises as `score`.
+        """
+        self._require_own(features, names)
+        if not len(features):
+            return np.zeros((0, len(names) + 1), np.float64)
+        return np.asarray(self._booster.predict(features, pred_contrib=True, num_threads=1), np.float64)
 
     def importances(self) -> dict[str, dict[str, float]]:
         """Importance of each feature by kind: `gain` (total reduction of the loss) and `split` (number of uses)."""
@@ -118,6 +122,15 @@ class LightGBMRanker:
             kind: dict(zip(self.feature_names, map(float, self._booster.feature_importance(kind)), strict=True))
             for kind in ("gain", "split")
         }
+
+    def _require_own(self, features: Matrix, names: Sequence[str]) -> None:
+        if tuple(names) != self.feature_names:
+            raise ValueError(
+                f"the ranker was fitted on other features: it takes {', '.join(self.feature_names)}; "
+                f"it was given {', '.join(names)}. Train one for this profile (`slatemill train`)"
+            )
+        if features.ndim != 2 or features.shape[1] != len(names):
+            raise ValueError(f"features have shape {features.shape}, not (n, {len(names)})")
 
     def save(self, folder: Path) -> None:
         """Write model.txt (LightGBM's text) and ranker.json; makes the folder. Raises OSError."""

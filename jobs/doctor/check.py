@@ -10,7 +10,8 @@ from models.tracking import without_password
 
 State = Literal["ok", "warning", "fails"]
 
-_LONGEST = 600
+_LONGEST = 500
+_OURS = ("cluster", "jobs", "models", "pipeline")
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,28 @@ class Finding:
         return asdict(self)
 
 
+def brief(error: Exception) -> str:
+    """What an error says, in a line, without passwords."""
+    return without_password(" ".join(str(error).split()))[:_LONGEST] or "no message"
+
+
 def examine(checks: Iterable[Check]) -> Iterator[Finding]:
     """Makes each check, whatever became of those before: one that raises has failed, and says what was raised."""
     for check in checks:
         try:
             found = check.look()
         except Exception as error:
-            said = without_password(" ".join(str(error).split()))[:_LONGEST] or "no message"
-            found = Found("fails", f"{type(error).__name__}: {said}", "do what it says, and ask doctor again")
+            found = _failed(error)
         yield Finding(check.name, check.needed, found.state, found.said, found.to_do)
 
 
 def works(findings: Iterable[Finding]) -> bool:
     """Whether nothing that is needed fails."""
     return not any(finding.needed and finding.state == "fails" for finding in findings)
+
+
+def _failed(error: Exception) -> Found:
+    said = brief(error)
+    if type(error).__module__.partition(".")[0] in _OURS:
+        return Found("fails", said)  # our own errors say what to do
+    return Found("fails", f"{type(error).__name__}: {said}", "mend what it says, and ask doctor again")

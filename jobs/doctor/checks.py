@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from importlib import import_module
+from typing import cast
 
-from cluster.errors import LakeError
-from cluster.lake import Lake
 from jobs.config import Profile
-from jobs.doctor import choices, lakes, machine, software
-from jobs.doctor.check import Check
-
-_TOKENIZER = "o200k_base"
+from jobs.doctor.check import Check, Found
 
 
 def checks_for(profile: Profile, lake: str | None) -> list[Check]:
     """The checks of this machine for a profile, and for the place of a lake where one is named."""
     on_s3 = lake is not None and lake.startswith(("s3://", "s3a://"))
     checks = [
-        Check("python", True, software.python),
-        Check("packages", True, software.packages),
-        Check("memory", True, machine.memory),
-        Check("ray", True, machine.ray),
-        Check("gpu", False, machine.gpus),
-        Check("tokenizer", True, partial(choices.tokenizer, _tokenizer_of(lake))),
-        Check("embedder", profile.embedder is not None, partial(choices.embedder, profile)),
-        Check("mlflow", True, choices.mlflow),
-        Check("ranker", False, partial(choices.ranker, profile)),
-        Check("vllm", False, partial(software.extra, "vllm", "vllm", "brings it", needed=False)),
-        Check("s3", on_s3, partial(software.extra, "s3fs", "s3", "for s3:// lakes", needed=on_s3)),
+        Check("python", True, _later("software.python")),
+        Check("packages", True, _later("software.packages")),
+        Check("memory", True, _later("machine.memory")),
+        Check("ray", True, _later("machine.ray")),
+        Check("gpu", False, _later("machine.gpus")),
+        Check("tokenizer", True, _later("lakes.tokenizer", lake)),
+        Check("embedder", profile.embedder is not None, _later("choices.embedder", profile)),
+        Check("mlflow", True, _later("choices.mlflow")),
+        Check("ranker", False, _later("choices.ranker", profile)),
+        Check("vllm", False, _later("software.extra", "vllm", "vllm", "brings it", False)),
+        Check("s3", on_s3, _later("software.extra", "s3fs", "s3", "for s3:// lakes", on_s3)),
     ]
     if lake is not None:
         checks += [
-            Check("lake", True, partial(lakes.opened, lake)),
-            Check("one writer wins", True, partial(lakes.exclusive, lake)),
-            Check("disk space", True, partial(lakes.room, lake)),
+            Check("lake", True, _later("lakes.opened", lake)),
+            Check("one writer wins", True, _later("lakes.exclusive", lake)),
+            Check("disk space", True, _later("lakes.room", lake)),
         ]
     return checks
 
 
-def _tokenizer_of(lake: str | None) -> str:
-    """What the lake counts tokens in; where there is none, what a new one would."""
-    try:
-        return Lake.open(lake).tokenizer if lake is not None else _TOKENIZER
-    except (LakeError, OSError, ValueError, ImportError):
-        return _TOKENIZER
+def _later(place: str, *given: object) -> Callable[[], Found]:
+    """A look whose module is imported when it is made: a package that is missing must not stop the other checks."""
+
+    def look() -> Found:
+        module, _, name = place.partition(".")
+        return cast(Found, getattr(import_module(f"jobs.doctor.{module}"), name)(*given))
+
+    return look

@@ -1,4 +1,4 @@
-"""What a profile chooses: its model, its ranker, the token counter, and MLflow's store."""
+"""What a profile chooses: its model and its ranker, and MLflow's store."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from jobs.config import Profile
-from jobs.doctor.check import Found
+from jobs.doctor.check import Found, brief
 from models import tracking
 from models.embedder import EmbedderConfig, embedder_identity
 from models.environment import environment
 from models.registry import EXPERIMENT, load_ranker
 from models.resolve import find_here, hub_bytes
-from models.tokens import token_counter
 
-_SENTENCE, _SENTENCE_TOKENS = "Ada moved to Rome in March 2024.", 10
 _MLFLOW_TIMEOUT_S = 5
+_SHORT = 120
 
 
 def embedder(profile: Profile) -> Found:
@@ -38,22 +37,15 @@ def ranker(profile: Profile) -> Found:
     """Whether the profile's policy `lambdarank` has a ranker. Without one a run leaves it out."""
     if "lambdarank" not in profile.slates.policies:
         return Found("ok", f"profile {profile.name} uses none")
-    with _impatient():
-        found = load_ranker(None, profile.name)
+    try:
+        with _impatient():
+            found = load_ranker(None, profile.name)
+    except Exception as error:  # as above: the check of MLflow says what is wrong with its store
+        return Found("warning", f"the registry does not give it: {brief(error)[:_SHORT]}", "see mlflow above")
     if found is None:
         to_do = f"slatemill train LAKE --profile {profile.name}"
         return Found("warning", "none yet: a run leaves out lambdarank", to_do)
     return Found("ok", found[1])
-
-
-def tokenizer(name: str) -> Found:
-    """Counts a sentence whose count is known."""
-    counted = token_counter(name).count(_SENTENCE)
-    if counted == _SENTENCE_TOKENS:
-        return Found("ok", f"{name} counts as it should")
-    return Found(
-        "fails", f"{name} counts {counted} tokens, not {_SENTENCE_TOKENS}", "install bpe-openai==0.1.4 and tiktoken"
-    )
 
 
 def mlflow() -> Found:
@@ -67,9 +59,12 @@ def mlflow() -> Found:
         return Found("fails", f"{shown}: the folder cannot be written", "set MLFLOW_TRACKING_URI to another place")
     if database is not None and (locked := _cannot_write(database)):
         return Found("fails", f"{shown}: {locked}", "set MLFLOW_TRACKING_URI to a store that can be written")
-    with _impatient():
-        client = tracking.client()
-        experiment = client.get_experiment_by_name(EXPERIMENT) or client.get_experiment("0")
+    try:
+        with _impatient():
+            client = tracking.client()
+            experiment = client.get_experiment_by_name(EXPERIMENT) or client.get_experiment("0")
+    except Exception as error:  # MLflow lets through what its database and its network raise
+        return Found("fails", f"{shown} does not answer: {brief(error)}", "start it, or set MLFLOW_TRACKING_URI")
     return Found("ok", f"{shown}; files go to {tracking.without_password(experiment.artifact_location)}")
 
 

@@ -1,4 +1,4 @@
-"""The lake's place: what is there, whether files appear in it once, and the room that is left."""
+"""The lake's place: what is there, its token counter, whether files appear in it once, and the room that is left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from cluster.errors import NotALake
 from cluster.lake import Lake
 from cluster.storage import Storage
 from jobs.doctor.check import Found
+from models.tokens import token_counter
 
+_TOKENIZER = "o200k_base"
+_SENTENCE, _SENTENCE_TOKENS = "Ada moved to Rome in March 2024.", 10
 _LITTLE, _TOO_LITTLE = 5e9, 1e8
 
 
@@ -27,6 +30,16 @@ def opened(url: str) -> Found:
             raise
         return Found("warning", f"{url} is no lake yet", f"slatemill init {url}")
     return Found("ok", f"{lake.buckets} buckets, {len(committed(lake))} batch(es), tokens counted in {lake.tokenizer}")
+
+
+def tokenizer(url: str | None) -> Found:
+    """Counts a sentence whose count is known, with the counter of the lake, else with that of a new one."""
+    name = _tokenizer_of(url)
+    counted = token_counter(name).count(_SENTENCE)
+    if counted == _SENTENCE_TOKENS:
+        return Found("ok", f"{name} counts as it should")
+    said = f"{name} counts {counted} tokens, not {_SENTENCE_TOKENS}"
+    return Found("fails", said, "install bpe-openai==0.1.4 and tiktoken again")
 
 
 def exclusive(url: str) -> Found:
@@ -55,6 +68,13 @@ def room(url: str) -> Found:
     return (
         Found("ok", said) if free >= _LITTLE else Found("warning", said, "a run that fills the disk fails: make room")
     )
+
+
+def _tokenizer_of(url: str | None) -> str:
+    try:
+        return Lake.open(url).tokenizer if url is not None else _TOKENIZER
+    except Exception:  # what is wrong with the lake is said by its own check
+        return _TOKENIZER
 
 
 def _nearest(url: str) -> Storage:

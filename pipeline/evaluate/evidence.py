@@ -10,8 +10,10 @@ import pyarrow as pa
 from models.interfaces import Ranker
 from pipeline import schemas
 from pipeline.evaluate.completeness import evidence_counts
+from pipeline.evaluate.losses import lost
+from pipeline.evaluate.ranks import policy_ranks, ranks_by
 from pipeline.ingest.settle import POSITION_BITS
-from pipeline.policies.orders import Order, lambdarank_order
+from pipeline.policies.orders import lambdarank_order
 from pipeline.recall.gather import histories
 from pipeline.recall.options import PoolOptions
 from pipeline.recall.pools import pools
@@ -52,11 +54,12 @@ class Evidence:
 
     `turns`: one row an evidence turn, by (session_index, turn_index), numbered by `number` from 1. Beside the key:
     batch and session (the two parts of session_index), continues, source_format, source_session, source_turn, speaker,
-    role, text_start, visible, pool_position (null outside the pool), recall_rank (place in the fused order of all
-    visible turns), a column `NAME_rank` for each channel, ranker_rank (place among the pool). A rank is null where it
-    is unknown or there is none.
+    role, n_tokens, text_start, visible, pool_position (null outside the pool), recall_rank (place in the fused order of
+    all visible turns), a column `NAME_rank` for each channel, ranker_rank (place among the pool). A rank is null where
+    it is unknown or there is none.
     `slates`: one row a (policy, budget), as in the input, with n_tokens, n_turns and complete (null without evidence).
-    `in_slate`: one row an evidence turn and slate: number, policy, budget, in_slate.
+    `in_slate`: one row an evidence turn and slate: number, policy, budget, in_slate, rank (under the policy), and lost:
+    where the slate lost it (a word of pipeline.evaluate.losses, null where it did not).
     `recall_repeats`: whether recall, done again, gave the run's pool; if not, no rank outside the pool is known.
     """
 
@@ -84,7 +87,8 @@ def evidence_of(tables: RequestTables, options: PoolOptions, ranker: Ranker | No
     for part in (seen, in_pool, ranks, _ranker_ranks(tables, ranker)):
         turns = turns.join(part, on=_TURN, how="left", maintain_order="left")
     turns = turns.with_columns(pl.col("visible").fill_null(value=False))
-    in_slate, slates = _slates(gold, pl.DataFrame(tables.slates))
+    ranks_under = policy_ranks(tables.features, tables.labels, tables.slates, ranker)
+    in_slate, slates = _slates(turns, pl.DataFrame(tables.slates), ranks_under)
     counts = evidence_counts(pl.DataFrame(tables.labels).unique(), tables.sources)
     return Evidence(
         turns=turns,
@@ -97,18 +101,17 @@ def evidence_of(tables: RequestTables, options: PoolOptions, ranker: Ranker | No
     )
 
 
-def ranks_by(order: Order, features: pa.Table) -> pl.DataFrame:
-    """The place (`rank`, from 1) of each candidate of one request in a policy's order, by session and turn index."""
-    ordered = pl.DataFrame(features).sort("pool_position")
-    return ordered[order(ordered).rows].select(*_TURN, rank=pl.int_range(1, pl.len() + 1))
+def batch_and_session() -> list[pl.Expr]:
+    """The two parts of session_index: the seq of the batch in which a session arrived, and its place there."""
+    parts, per_batch = pl.col("session_index"), 1 << POSITION_BITS
+    return [(parts // per_batch).alias("batch"), (parts % per_batch).alias("session")]
 
 
 def _described(gold: pl.DataFrame, tables: RequestTables) -> pl.DataFrame:
-    said = pl.DataFrame(tables.turns).select(*_TURN, "speaker", "role", text_start=_start(pl.col("text")))
+    said = pl.DataFrame(tables.turns).select(*_TURN, "speaker", "role", "n_tokens", text_start=_start(pl.col("text")))
     named = pl.DataFrame(tables.sources).select(*_TURN, "continues", "source_format", "source_session", "source_turn")
-    parts = pl.col("session_index")
     return (
-        gold.with_columns(batch=parts // (1 << POSITION_BITS), session=parts % (1 << POSITION_BITS))
+        gold.with_columns(batch_and_session())
         .join(named, on=_TURN, how="left", maintain_order="left")
         .join(said, on=_TURN, how="left", maintain_order="left")
     )
@@ -157,20 +160,27 @@ def _ranker_ranks(tables: RequestTables, ranker: Ranker | None) -> pl.DataFrame:
     if ranker is None:
         return pl.DataFrame(tables.pools).select(*_TURN, ranker_rank=pl.lit(None, pl.Int64))
     order = lambdarank_order(ranker, schemas.FEATURE_NAMES)
-    return ranks_by(order, tables.features).rename({"rank": "ranker_rank"})
+    return ranks_by(order, pl.DataFrame(tables.features)).rename({"rank": "ranker_rank"})
 
 
-def _slates(gold: pl.DataFrame, slates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Which slate shows which evidence turn, and the slates: as Evidence has them."""
+def _slates(gold: pl.DataFrame, slates: pl.DataFrame, ranks: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Which slate shows or lost which evidence turn, and the slates: as Evidence has them."""
     items = slates.select(*_CELL, "items").explode("items", empty_as_null=False)
     shown = items.select(*_CELL, *[pl.col("items").struct.field(name) for name in (*_TURN, "resolution")])
     raw = shown.filter(pl.col("resolution") == "raw").select(*_CELL, *_TURN, in_slate=True).unique()
-    in_slate = (
-        gold.join(slates.select(_CELL), how="cross", maintain_order="left_right")
-        .join(raw, on=[*_CELL, *_TURN], how="left", maintain_order="left")
-        .select("number", *_CELL, pl.col("in_slate").fill_null(value=False))
-    )
+    at_all = shown.select(*_CELL, *_TURN, shown=True).unique()
     n_turns = shown.group_by(_CELL).agg(n_turns=pl.struct(_TURN).n_unique())
+    in_slate = gold.join(slates.select(_CELL), how="cross", maintain_order="left_right")
+    for part, on in (
+        (raw, [*_CELL, *_TURN]),
+        (at_all, [*_CELL, *_TURN]),
+        (n_turns, _CELL),
+        (ranks, ["policy", *_TURN]),
+    ):
+        in_slate = in_slate.join(part, on=on, how="left", maintain_order="left")
+    in_slate = in_slate.with_columns(
+        pl.col("in_slate", "shown").fill_null(value=False), pl.col("n_turns").fill_null(0)
+    ).select("number", *_CELL, "in_slate", "rank", lost=lost())
     complete = in_slate.group_by(_CELL).agg(complete=pl.col("in_slate").all())
     of_cells = slates.select(*_CELL, "n_tokens")
     for part in (n_turns, complete):

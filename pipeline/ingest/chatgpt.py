@@ -83,7 +83,7 @@ def recognises(sample: Sample) -> bool:
 
 def _read_session(told: _Told, record: Record, name: str, keys: Keys) -> None:
     """Adds a conversation where it stands in the file."""
-    chain = _chain(record.value)
+    chain, whole = _chain(record.value)
     turns = turns_of(told.history, chain, record.place, _turn)
     try:
         time = keys.session_time(record.value)
@@ -93,6 +93,8 @@ def _read_session(told: _Told, record: Record, name: str, keys: Keys) -> None:
     if not chain and any(isinstance(node, dict) and node.get("message") for node in record.value["mapping"].values()):
         told.history.refuse(Code.BAD_SESSION, record.place, "its messages lead from no last one to a first")
         return
+    if not whole:
+        told.history.refuse(Code.BAD_TURN, record.place, "its messages lead back to none that is there, not to a first")
     told.sessions.append((SourceSession(0, name, time, turns), record.place))
 
 
@@ -110,21 +112,28 @@ def _in_order(told: _Told, item: Iterator[int], options: Options) -> Iterator[So
         refused = []
 
 
-def _chain(conversation: dict[str, Any]) -> list[Any]:
-    """The messages from the root to the current node; nodes without one are left out."""
+def _chain(conversation: dict[str, Any]) -> tuple[list[Any], bool]:
+    """The messages from the root to the current node, nodes without one left out; whether a root was reached."""
     mapping = conversation["mapping"]
-    node_id, seen, chain = conversation.get("current_node"), set(), []
+    node_id, first, seen, chain = conversation.get("current_node"), "", set(), []
     if not isinstance(node_id, str) or node_id not in mapping:
         node_id = _last_leaf(mapping)
     while isinstance(node_id, str) and node_id in mapping and node_id not in seen:
         seen.add(node_id)
+        first = node_id
         node = mapping[node_id]
         if not isinstance(node, dict):
             break
         if node.get("message") is not None:
             chain.append(node["message"])
         node_id = node.get("parent")
-    return chain[::-1]
+    return chain[::-1], node_id is None and not _has_parent(mapping, first)
+
+
+def _has_parent(mapping: dict[str, Any], name: str) -> bool:
+    """Whether a node counts another among its children."""
+    children = (node.get("children") for node in mapping.values() if isinstance(node, dict))
+    return any(isinstance(names, list) and name in names for names in children)
 
 
 def _last_leaf(mapping: dict[str, Any]) -> str | None:

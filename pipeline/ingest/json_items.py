@@ -39,8 +39,9 @@ def json_items(stream: BinaryIO) -> Iterator[Any]:
 def json_grouped_items(stream: BinaryIO) -> Iterator[tuple[tuple[str, ...], int, Any]]:
     """The items of a top-level array, or of all arrays that stand in a top-level object, at most MOST_GROUPS deep.
 
-    Each comes with the keys that lead to its array, and its position there. A value that is neither an object nor an
-    array is passed over. Otherwise as `json_items`; an object without an array raises IngestError, too.
+    Each comes with the keys that lead to its array, and its position there. Text, a number or a boolean where an array
+    may stand is handed out in its stead. Otherwise as `json_items`; an object without an array raises IngestError, too,
+    as do objects that are nested deeper.
     """
     text = _Text(stream)
     if text.next_character() not in ("[", "{"):
@@ -62,11 +63,13 @@ def _groups(text: _Text, path: tuple[str, ...]) -> Generator[tuple[tuple[str, ..
         arrays = True
         for position, item in enumerate(_items(text)):
             yield path, position, item
-    elif start == "{" and len(path) < MOST_GROUPS:
+    elif start == "{":
+        if len(path) == MOST_GROUPS:
+            raise IngestError(f"the arrays are nested too deeply: in more than {MOST_GROUPS} objects")
         for key in _keys(text):
             arrays |= yield from _groups(text, (*path, key))
-    else:
-        text.value(0)
+    elif (value := text.value(0)) is not None:
+        yield path, 0, value
     return arrays
 
 

@@ -35,6 +35,7 @@ from pipeline.ingest.times import TimeError, parse_iso_time
 
 _ROWS_AT_A_TIME = 64
 _REASON_CHARACTERS = 300
+_SHOWN = 40
 
 Errors = dict[tuple[str | int, ...], str]
 
@@ -189,7 +190,12 @@ def _request(history: SourceHistory, index: int, request: Any, reason: str | Non
 
 def _reference(value: dict[str, Any], place: str) -> TurnReference:
     session, turn = (part if isinstance(part, str) else int(part) for part in (value["session"], value["turn"]))
-    return TurnReference(session, turn, f"{place} ({session!r}, {turn!r})")
+    return TurnReference(session, turn, f"{place} ({_shown(session)}, {_shown(turn)})")
+
+
+def _shown(part: str | int) -> str:
+    """A name or position as a place may quote it."""
+    return repr(part[:_SHOWN]) if isinstance(part, str) else str(part)[:_SHOWN]
 
 
 def _text_or_none(value: Any) -> str | None:

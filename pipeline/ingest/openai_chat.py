@@ -97,7 +97,7 @@ def _object(document: Document, record: Record, options: Options, keys: Keys) ->
     except MissingKeyError as error:
         return Refused(Code.WRONG_SHAPE, place, str(error), max(1, len(messages)))
     history = SourceHistory(history_id, record.position)
-    turns = turns_of(history, _with_reply(messages, look_up(value, "response.choices.0.message")), place, _turn)
+    turns = turns_of(history, _with_reply(messages, _reply(history, value, place)), place, _turn)
     add_session(history, value, turns, place, keys, f"{document.stem}:{record.number}", options.requests)
     return history
 
@@ -131,6 +131,15 @@ def _bare(
         turns = turns_of(history, kept, "item 0", _turn)
         add_session(history, kept[0], turns, "item 0", keys, name, options.requests)
         yield history
+
+
+def _reply(history: SourceHistory, value: Any, place: str) -> Any:
+    """The message with which the model replied. A response without one is put down: as a note, if it tells of none."""
+    reply, response = look_up(value, "response.choices.0.message"), look_up(value, "response")
+    if not isinstance(reply, dict) and response not in (None, "", [], {}):
+        told = not isinstance(response, dict) or bool(response.get("choices"))
+        history.refuse(Code.BAD_TURN, f"{place}, response", "it holds no message of the model", weight=int(told))
+    return reply
 
 
 def _with_reply(messages: list[Any], reply: Any) -> list[Any]:

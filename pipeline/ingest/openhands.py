@@ -30,6 +30,8 @@ _NOISE = frozenset(
 )
 _ANSWERS = frozenset(("ObservationEvent", "UserRejectObservation", "AgentErrorEvent"))
 _KINDS = _ANSWERS | {"SystemPromptEvent", "MessageEvent", "ActionEvent"}
+_SAYING = ("llm_message", "action", "observation", "system_prompt")
+"""What events hold that are no noise, of whatever kind they say they are."""
 _TASKS = ("instance_id", "issue")
 
 
@@ -68,7 +70,7 @@ def _events(history: Any) -> list[Any]:
     """Events of a list of events, or of pairs of an action and its observation."""
     if not isinstance(history, list):
         return []
-    return [event for entry in history for event in (entry if isinstance(entry, list) else [entry])]
+    return [event for entry in history for event in (entry if isinstance(entry, list) and entry else [entry])]
 
 
 def _task(value: Any) -> str | None:
@@ -158,6 +160,8 @@ def _read_v1(run: Run, position: int, event: dict[str, Any], kind: str) -> None:
         run.act(position, thought, [Call(call, _own_keys(event))], name)
     elif kind in _ANSWERS:
         run.observe(position, observation_v1(event), _keys("action_id", event), name)
+    elif any(event.get(key) is not None for key in _SAYING):
+        raise MessageError("the event is of a kind that is not known")
 
 
 def _part_text(content: Any) -> str:

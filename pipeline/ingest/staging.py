@@ -17,6 +17,12 @@ from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, Source
 from pipeline.schemas import QUARANTINE
 from pipeline.text import sanitise_text
 
+LONGEST_ID = 20_000
+"""Characters of the id of a history, a session or a request. It stands in many rows: what is longer is no id."""
+
+_SHOWN = 40
+_TOO_LONG = f"its id is longer than {LONGEST_ID} characters"
+
 Row = dict[str, Any]
 Reference = dict[str, str]
 """The columns of CITATIONS that name a turn; those left out are null."""
@@ -65,18 +71,26 @@ class Staging:
         self._counts["files"] += 1
 
     def add(self, history: SourceHistory) -> None:
-        """Stages one item. A request that names a last seen turn which is not there is refused."""
+        """Stages one item. What has an id without end is refused, and a request whose last seen turn is not there."""
         history_id = self._clean(history.history_id)
         item = self._first_item + history.item
         self._next_item = max(self._next_item, item + 1)
         self._counts["items"] += 1
         for refused in history.refused:
             self.refuse(refused)
+        if len(history_id) > LONGEST_ID:
+            lost = sum(len(session.turns) for session in history.sessions) + len(history.requests)
+            self.refuse(Refused(Code.WRONG_SHAPE, f"item {history.item}", _TOO_LONG, lost))
+            return
         sessions: dict[int | str, list[_Session]] = {}
         occurrences: Counter[tuple[str | int, datetime | None]] = Counter()
         for session in history.sessions:
             # A source without ids tells its sessions apart by where they stand.
             name = self._clean_or_none(session.name) or None
+            if name is not None and len(name) > LONGEST_ID:
+                place = f"item {history.item}, session {session.position}"
+                self.refuse(Refused(Code.BAD_SESSION, place, _TOO_LONG, len(session.turns), history_id))
+                continue
             identity = (name or session.position, None if session.one_of_its_name else session.time)
             # One that is empty counts too: it may fill up in a later delivery.
             staged = self._add_session(item, history_id, session, name, occurrences[identity])
@@ -92,8 +106,8 @@ class Staging:
         self.characters += len(refused.reason)
         self._quarantine.append(
             {
-                "history_id": self._clean_or_none(refused.history_id),
-                "request_id": self._clean_or_none(refused.request_id),
+                "history_id": self._id_or_none(refused.history_id),
+                "request_id": self._id_or_none(refused.request_id),
                 "file": self._file,
                 "place": self._clean(refused.place),
                 "code": refused.code.value,
@@ -173,6 +187,10 @@ class Staging:
             "file": self._file,
             "request_position": request.position,
         }
+        if len(request_id) > LONGEST_ID:
+            place = f"item {item - self._first_item}, request {request.position}"
+            self.refuse(Refused(Code.BAD_REQUEST, place, _TOO_LONG, 1, history_id))
+            return
         seen: Reference = {}
         if request.seen is not None:
             resolved = self._reference(request.seen, sessions)
@@ -207,10 +225,10 @@ class Staging:
         turn = sanitise_text(cited.turn) if isinstance(cited.turn, str) else cited.turn
         candidates = sessions.get(session, [])
         if len(candidates) > 1:
-            return f"{len(candidates)} sessions are called {session!r}"
+            return f"{len(candidates)} sessions are called {str(session)[:_SHOWN]!r}"
         turns = candidates[0].find(turn) if candidates else []
         if len(turns) > 1:
-            return f"{len(turns)} turns of the session are called {turn!r}"
+            return f"{len(turns)} turns of the session are called {str(turn)[:_SHOWN]!r}"
         if turns:
             return {"session_key": candidates[0].key, "turn_key": turns[0][0], "content_digest": turns[0][1]}
         if isinstance(session, str):  # it may have come with an earlier delivery
@@ -221,6 +239,10 @@ class Staging:
         clean = sanitise_text(text)
         self._counts["sanitised_texts"] += clean is not text
         return clean
+
+    def _id_or_none(self, name: str | None) -> str | None:
+        """An id as a row of the quarantine may hold it."""
+        return None if name is None or len(name) > LONGEST_ID else self._clean(name)
 
     def _clean_or_none(self, text: str | None) -> str | None:
         return None if text is None else self._clean(text)

@@ -63,6 +63,9 @@ def _history(record: Record, history_id: str, options: Options) -> SourceHistory
     if not isinstance(steps, list) and not isinstance(messages, list):
         return Refused(Code.WRONG_SHAPE, place, "it has neither a list trajectory nor a list history", 1, history_id)
     history = SourceHistory(history_id, record.position)
+    for key in ("trajectory", "history"):
+        if not isinstance(value.get(key), list | None):
+            history.refuse(Code.WRONG_SHAPE, place, f"key {key} is not a list")
     run = Run()
     messages = messages if isinstance(messages, list) else []
     if isinstance(steps, list) and steps:

@@ -10,8 +10,11 @@ import numpy.typing as npt
 import polars as pl
 
 from models.interfaces import Ranker
+from pipeline import schemas
 
 Scores = npt.NDArray[np.float64]
+
+_TURN = ("session_index", "turn_index")
 
 
 class PolicyError(ValueError):
@@ -49,15 +52,27 @@ def oracle_order(features: pl.DataFrame) -> Ordered:
     return _ordered(features, _column(features, "gold"), "pool_position", scores_first=True)
 
 
+def mark_gold(features: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
+    """The features with the column `gold` that oracle_order reads: 1 for evidence, else 0."""
+    gold = labels.unique().with_columns(gold=pl.lit(1.0))
+    marked = features.join(gold, on=[*schemas.REQUEST_KEY, *_TURN], how="left", maintain_order="left")
+    return marked.with_columns(pl.col("gold").fill_null(0.0))
+
+
 def lambdarank_order(ranker: Ranker, names: Sequence[str]) -> Order:
     """By the ranker's score, rounded to 1e-6; ties by pool position."""
 
     def order(features: pl.DataFrame) -> Ordered:
-        matrix = features.select(pl.col(name).cast(pl.Float32).fill_null(float("nan")) for name in names).to_numpy()
-        scores = np.round(ranker.score(np.ascontiguousarray(matrix), names), 6)
+        scores = np.round(ranker.score(feature_matrix(features, names), names), 6)
         return _ordered(features, scores, "pool_position", scores_first=True)
 
     return order
+
+
+def feature_matrix(features: pl.DataFrame, names: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Features as a ranker takes them: float32, shape (rows, len(names)), NaN where there is none."""
+    matrix = features.select(pl.col(name).cast(pl.Float32).fill_null(float("nan")) for name in names).to_numpy()
+    return np.ascontiguousarray(matrix)
 
 
 ORDERS: dict[str, Order] = {"recall_order": recall_order, "bm25_order": bm25_order, "dense_order": dense_order}

@@ -15,7 +15,7 @@ import pyarrow as pa
 from models.interfaces import Ranker, TokenCounter
 from pipeline import schemas
 from pipeline.policies.fill import plan, settle
-from pipeline.policies.orders import ORDERS, Order, Ordered, PolicyError, lambdarank_order, oracle_order
+from pipeline.policies.orders import ORDERS, Order, Ordered, PolicyError, lambdarank_order, mark_gold, oracle_order
 from pipeline.render.slate_text import Shown, in_time_order, render
 from pipeline.render.style import STYLES, Style
 
@@ -63,10 +63,7 @@ def oracle_slates(
     counter: TokenCounter,
 ) -> pa.Table:
     """Slates (SLATES) of the policy `oracle`: what a perfect ranker would do with the same pool and fill."""
-    gold = pl.DataFrame(labels).unique().with_columns(gold=pl.lit(1.0))
-    key = [*schemas.REQUEST_KEY, "session_index", "turn_index"]
-    marked = pl.DataFrame(features).join(gold, on=key, how="left", maintain_order="left")
-    marked = marked.with_columns(pl.col("gold").fill_null(0.0))
+    marked = mark_gold(pl.DataFrame(features), pl.DataFrame(labels))
     return _slates(requests, marked, turns, {"oracle": oracle_order}, options, counter)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -43,14 +43,31 @@ def in_time_order(turns: pl.DataFrame) -> pl.DataFrame:
 
 def render(shown: Shown, places: Sequence[int], style: Style) -> str:
     """The text of the turns at `places`, which ascend. Nothing chosen: the empty text."""
-    parts: list[str] = []
+    return "".join([part for part, _ in _parts(shown, places, style)][:-1])
+
+
+def line_spans(shown: Shown, places: Sequence[int], style: Style) -> list[tuple[int, int]]:
+    """Where the lines of `places` stand in what `render` makes of them: characters of the text, the end excluded."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for part, is_line in _parts(shown, places, style):
+        end = start + len(part)
+        if is_line:
+            spans.append((start, end))
+        start = end
+    return spans
+
+
+def _parts(shown: Shown, places: Sequence[int], style: Style) -> Iterator[tuple[str, bool]]:
+    """The text part by part, with a break after the last line, and whether a part is a turn's line."""
     ordinal = 0
     current: int | None = None
     for place in places:
         session = shown.session_indices[place]
         if session != current:
             ordinal += 1
-            parts += [style.header(ordinal, shown.session_times[place]), style.after_header]
+            yield style.header(ordinal, shown.session_times[place]), False
+            yield style.after_header, False
             current = session
-        parts += [shown.lines[place], style.after_line]
-    return "".join(parts[:-1])
+        yield shown.lines[place], True
+        yield style.after_line, False

@@ -111,6 +111,7 @@ def said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], co
 def test_a_mistake_is_said_in_words(mistake, place, monkeypatch, capsys) -> None:
     monkeypatch.chdir(place)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{place}/mlflow.db")
+    monkeypatch.setitem(sys.modules, "s3fs", None)
     command, expected = MISTAKES[mistake]
     code, out, err = said(monkeypatch, capsys, command)
     assert (code, out) == (2, ""), err

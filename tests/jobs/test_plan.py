@@ -44,7 +44,7 @@ def ranker(trees: int) -> LightGBMRanker:
     rows = np.arange(80)
     features = (rows[:, None] % 7 + np.arange(len(FEATURE_NAMES))).astype(np.float32)
     params = RankerParams(trees=trees, num_leaves=4)
-    return fit(features, (rows % 7 > 4).astype(np.int32), [20] * 4, FEATURE_NAMES, params, profile="lexical")
+    return fit(features, (rows % 7 > 4).astype(np.int32), np.full(4, 20), FEATURE_NAMES, params, profile="lexical")
 
 
 def contents(lake: Lake) -> dict[str, int]:

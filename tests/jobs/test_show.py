@@ -7,6 +7,8 @@ import json
 import re
 from dataclasses import dataclass
 
+import lightgbm
+import numpy as np
 import polars as pl
 import pytest
 from inside import ITEMS, LEXICAL, ran, said_by_main, stored
@@ -17,9 +19,11 @@ from cluster.lake import Lake
 from jobs.config import Profile
 from jobs.ingest import ingest
 from jobs.overrides import override
+from jobs.plain import plain
 from jobs.run import Resources, run
-from jobs.show import RequestNotFound, RequestUnfinished, ranker_spec, show
+from jobs.show import RequestNotFound, RequestUnfinished, SlateNotFound, ranker_spec, show
 from jobs.show_report import show_request
+from jobs.show_slate_report import moved_by
 from models.ranker import LightGBMRanker, RankerParams, fit
 from pipeline import schemas
 from pipeline.features.groups import training_groups
@@ -43,10 +47,18 @@ def table(lake: Lake, name: str, profile: str | None = None) -> pl.DataFrame:
     return pl.read_parquet(f"{lake.url}/{name}/{choice}*/*.parquet", hive_partitioning=False)
 
 
-def printed(shown, width: int) -> str:
+def printed(shown, width: int, with_slate: bool = True) -> str:
     out = io.StringIO()
-    show_request(shown, Console(file=out, width=width))
+    show_request(shown, Console(file=out, width=width), with_slate)
     return out.getvalue()
+
+
+def beside(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """The text in the panel of a page so wide that no line of it is broken, and the marks beside its lines."""
+    lines = [line[2:-2] for line in text.splitlines() if line.startswith("│")]
+    at = min(len(re.match(r"(★\d+)? *(\d+)? *", line)[0]) for line in lines)
+    marks = [re.match(r"(★\d+)? *(\d+)?", line[:at]).groups(default="") for line in lines]
+    return "\n".join(line[at:].rstrip() for line in lines), [pair for pair in marks if pair[1]]
 
 
 def small(folder) -> str:
@@ -133,6 +145,82 @@ def test_every_number_is_that_of_the_lakes_own_files_and_ranks_outside_the_pool_
 
 
 @pytest.mark.cluster
+def test_the_slate_shown_is_the_lakes_and_its_contributions_are_lightgbms_and_add_up_to_the_score(made):
+    booster = lightgbm.Booster(model_file=f"{made.folder}/model.txt")
+    pools, features = table(made.lake, "pools", "small"), table(made.lake, "features", "small")
+    slates, labels = table(made.lake, "slates", "small"), table(made.lake, "labels").unique()
+    explained = 0
+    for request in table(made.lake, "requests").iter_rows(named=True):
+        of_request = (pl.col("request_id") == request["request_id"]) & (pl.col("history_id") == request["history_id"])
+        found = show(made.lake, "small", None, request["request_id"]).as_dict()["slate"]
+        row = slates.filter(of_request, policy="lambdarank").sort("budget").row(0, named=True)
+        assert {name: found[name] for name in ("policy", "budget", "n_tokens", "text")} == {
+            name: row[name] for name in ("policy", "budget", "n_tokens", "text")
+        }
+        assert [
+            {name: turn[name] for name in item} for turn, item in zip(found["turns"], row["items"], strict=True)
+        ] == row["items"]
+        gold = sorted(labels.filter(of_request).select(TURN).rows())
+        for turn in found["turns"]:
+            key = turn["session_index"], turn["turn_index"]
+            of_turn = of_request & (pl.col(TURN[0]) == key[0]) & (pl.col(TURN[1]) == key[1])
+            assert turn["evidence"] == (gold.index(key) + 1 if key in gold else None)
+            assert (turn["pool_position"], turn["bm25_rank"]) == pools.filter(of_turn).select(
+                "pool_position", "bm25_rank"
+            ).row(0)
+            matrix = features.filter(of_turn).select(schemas.FEATURE_NAMES).fill_null(np.nan).to_numpy()
+            expected = booster.predict(matrix, pred_contrib=True)[0]
+            assert [*turn["contributions"].values(), found["base"]] == expected.tolist()
+            assert abs(sum(turn["contributions"].values()) + found["base"] - turn["score"]) <= 1e-6
+            explained += any(turn["contributions"].values())
+    assert explained > 0
+
+
+@pytest.mark.cluster
+def test_beside_the_text_stand_its_ranks_and_only_evidence_is_marked(made):
+    for item in ITEMS:
+        shown = show(made.lake, "small", None, item["question_id"])
+        text, marks = beside(printed(shown, 9000))
+        assert text == "\n".join(line.rstrip() for line in plain(shown.slate.text).splitlines())
+        expected = [
+            (f"★{turn['evidence']}" if turn["evidence"] else "", str(turn["rank"]))
+            for turn in shown.slate.turns.to_dicts()
+        ]
+        assert marks == expected
+        assert (
+            len({mark for mark, _ in marks if mark})
+            == shown.evidence.in_slate.filter(policy="lambdarank", in_slate=True)["number"].n_unique()
+        )
+
+
+@pytest.mark.cluster
+def test_the_slate_is_that_of_the_policy_and_budget_asked_for_and_one_that_there_is_not_is_named(made):
+    request_id = ITEMS[0]["question_id"]
+    pages = {}
+    for policy, column in (("recall_order", None), ("oracle", "score"), ("lambdarank", "moved by")):
+        shown = show(made.lake, "small", None, request_id, None, policy, 2700)
+        assert (shown.slate.policy, shown.slate.budget) == (policy, 2700)
+        pages[policy] = printed(shown, 80)
+        assert ("moved by" in pages[policy]) == (policy == "lambdarank")
+        assert column is None or column in pages[policy]
+    assert "the slate's turns" not in printed(shown, 80, with_slate=False)
+    assert "╭" not in printed(shown, 80, with_slate=False)
+    with pytest.raises(
+        SlateNotFound, match="no slate of policy dense_order: its policies are recall_order, lambdarank"
+    ):
+        show(made.lake, "small", None, request_id, None, "dense_order")
+    with pytest.raises(SlateNotFound, match="no slate of budget 7: its budgets are 900, 2700"):
+        show(made.lake, "small", None, request_id, None, None, 7)
+
+
+@pytest.mark.cluster
+def test_without_lambdarank_the_slate_is_that_of_the_profiles_first_policy(made):
+    shown = show(made.lake, "whole", None, ITEMS[0]["question_id"])
+    assert (shown.slate.policy, shown.slate.budget, shown.slate.base) == ("recall_order", 900, None)
+    assert "moved by" not in printed(shown, 120)
+
+
+@pytest.mark.cluster
 def test_json_is_all_that_is_written_and_says_what_the_job_found(made, tmp_path, monkeypatch, capsys):
     request_id = ITEMS[0]["question_id"]
     code, out, err = said_by_main(
@@ -140,6 +228,23 @@ def test_json_is_all_that_is_written_and_says_what_the_job_found(made, tmp_path,
     )
     assert (code, err) == (0, "")
     assert json.loads(out) == show(made.lake, "small", made.run_id, request_id).as_dict()
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("width", [80, 120])
+def test_each_loss_is_printed_once_a_policy_with_its_budgets(made, width):
+    lost = 0
+    for item in ITEMS:
+        shown = show(made.lake, "small", None, item["question_id"])
+        words = shown.evidence.in_slate.filter(pl.col("lost").is_not_null())
+        lost += words.height
+        text = printed(shown, width, with_slate=False)
+        assert ("where it was lost" in text) == (words.height > 0)
+        rows = text.partition("where it was lost")[2].partition("did not fit:")[0] if "where" in text else ""
+        for number in words.filter(lost="not_in_pool")["number"].unique():
+            rank = shown.evidence.turns.filter(number=number)["recall_rank"].item()
+            assert re.search(rf"^ *{number} not in the pool of {POOL}: recall rank {rank} +all +all *$", rows, re.M)
+    assert lost > 0
 
 
 @pytest.mark.cluster
@@ -167,6 +272,11 @@ def test_an_unknown_request_is_named_with_those_near_it_and_ends_with_code_2(mad
     code, out, err = said_by_main(monkeypatch, capsys, "show", made.lake.url, near + "x", "-p", small(tmp_path))
     assert (code, out) == (2, "")
     assert near in err.replace("\n", "")
+    code, out, err = said_by_main(
+        monkeypatch, capsys, "show", made.lake.url, near, "-p", small(tmp_path), "--policy", "bm25_order"
+    )
+    assert (code, out) == (2, "")
+    assert "its policies are recall_order, lambdarank" in " ".join(err.split())
 
 
 @pytest.mark.cluster
@@ -267,6 +377,9 @@ def test_many_evidence_turns_hidden_ones_and_hostile_text_are_printed_within_80_
     text = printed(shown, 80)
     assert max(len(line) for line in text.splitlines()) <= 80
     assert "\x1b" not in text
+    slate, marks = beside(printed(shown, 9000))
+    assert "user:  [31mred  [bold]kite[/bold]" in slate
+    assert {mark for mark, _ in marks} == {f"★{turn['evidence']}" for turn in shown.slate.turns.to_dicts()}
     assert "[31mred [bold]kite[/bold]" in text
     assert re.search(r"\bnot +[^\n]*\n +visible\b", text)
     assert "the request sees 28 of 29 turns" in text
@@ -310,7 +423,32 @@ def test_the_real_items_evidence_is_found_first_by_bm25(real_data, tmp_path):
     assert [row["bm25_rank"] for row in found["evidence"]] == [1, 2]
     assert [row["pool_position"] for row in found["evidence"]] == [1, 2]
     assert {row["source_session"] for row in found["evidence"]} == {"answer_280352e9"}
+    slate = found["slate"]
+    assert (slate["policy"], slate["budget"], slate["lines_known"]) == ("recall_order", 900, True)
+    gold = [turn for turn in slate["turns"] if turn["evidence"]]
+    assert (
+        "I graduated with a degree in Business Administration"
+        in slate["text"][gold[0]["line_start"] : gold[0]["line_end"]]
+    )
+    for row in found["evidence"]:
+        held = [turn["evidence"] for turn in gold]
+        assert (row["lost"]["recall_order"]["900"] is None) == (row["number"] in held)
+    _, marks = beside(printed(show(lake, "lexical", None, "e47becba"), 9000))
+    assert [mark for mark, _ in marks if mark] == [f"★{turn['evidence']}" for turn in gold]
     assert (found["request"]["kappa"], found["request"]["n_visible"]) == (1, 550)
+
+
+@pytest.mark.flash
+def test_of_a_turn_the_features_that_moved_it_most_are_named_with_their_sign() -> None:
+    added = {"bm25_rank": 1.2, "age_days": -0.305, "role": 0.0, "n_tokens": 2.0, "dense_rank": -0.004}
+    assert moved_by(added, 3) == "n_tokens +2.00, bm25_rank +1.20, age_days -0.30"
+    assert moved_by(added, 9) == "n_tokens +2.00, bm25_rank +1.20, age_days -0.30"
+
+
+@pytest.mark.flash
+def test_of_a_text_all_that_steers_a_terminal_becomes_a_space() -> None:
+    steering = "\x1b\x07\r\t\x85\x9b\u2028\u202e\u2066\u2069"
+    assert plain(f"a{steering}b\nc\u200d") == f"a{' ' * len(steering)}b\nc\u200d"
 
 
 @pytest.mark.flash

@@ -79,6 +79,25 @@ def test_no_rows_have_no_scores_and_a_wrong_width_is_refused(ranker: LightGBMRan
 
 
 @pytest.mark.flash
+def test_contributions_and_the_base_add_up_to_the_score_whatever_is_missing(ranker: LightGBMRanker) -> None:
+    rows = training_data(seed=6)["matrix"]
+    rows[::3, 0] = np.nan
+    added = ranker.contributions(rows, NAMES)
+    assert added.shape == (len(rows), 4)
+    np.testing.assert_allclose(added.sum(axis=1), ranker.score(rows, NAMES), rtol=0, atol=1e-6)
+    assert np.ptp(added[:, 3]) == 0
+    assert not added[:, 2].any(), "the third was missing in training"
+    assert np.abs(added[:, 0]).mean() > np.abs(added[:, 1]).mean() > 0
+
+
+@pytest.mark.flash
+def test_contributions_of_no_rows_are_none_and_other_features_are_refused(ranker: LightGBMRanker) -> None:
+    assert ranker.contributions(np.zeros((0, 3), np.float32), NAMES).shape == (0, 4)
+    with pytest.raises(ValueError, match="fitted on other features"):
+        ranker.contributions(np.zeros((1, 3), np.float32), NAMES[::-1])
+
+
+@pytest.mark.flash
 def test_a_feature_that_was_missing_in_training_has_no_say(ranker: LightGBMRanker) -> None:
     rows = training_data(seed=2)["matrix"]
     filled = rows.copy()

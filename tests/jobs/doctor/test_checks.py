@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable
 from importlib import metadata
@@ -196,12 +198,12 @@ def test_the_embedder_is_found_here_or_asked_for_at_the_hub_and_never_fetched(mo
 
 @pytest.mark.flash
 def test_the_token_counter_must_count_a_known_sentence_right(monkeypatch) -> None:
-    assert choices.tokenizer("o200k_base").state == "ok"
-    monkeypatch.setattr(choices, "token_counter", lambda name: SimpleNamespace(count=lambda text: 7))
-    assert choices.tokenizer("o200k_base").state == "fails"
+    assert lakes.tokenizer(None).state == "ok"
+    monkeypatch.setattr(lakes, "token_counter", lambda name: SimpleNamespace(count=lambda text: 7))
+    assert lakes.tokenizer(None).state == "fails"
 
 
-@pytest.mark.flash
+@pytest.mark.slow
 def test_mlflow_that_is_locked_or_away_fails_at_once_and_no_password_is_shown(tmp_path, monkeypatch) -> None:
     assert "made by the first" in choices.mlflow().said
     database = tmp_path / "mlflow.db"
@@ -214,9 +216,10 @@ def test_mlflow_that_is_locked_or_away_fails_at_once_and_no_password_is_shown(tm
     assert "locked" in choices.mlflow().said
     holder.close()
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://ada:secret@127.0.0.1:9")
-    (finding,) = examine([Check("mlflow", True, choices.mlflow)])
-    assert finding.state == "fails"
-    assert "secret" not in finding.said
+    found = choices.mlflow()
+    assert (found.state, "secret" in found.said, "MLFLOW_TRACKING_URI" in found.to_do) == ("fails", False, True)
+    found = choices.ranker(LEXICAL)
+    assert (found.state, "secret" in found.said, found.to_do) == ("warning", False, "see mlflow above")
 
 
 @pytest.mark.slow
@@ -265,6 +268,40 @@ def test_a_disk_on_which_two_writers_may_both_win_fails(create: Callable[..., bo
     (finding,) = examine([Check("one writer wins", True, lambda: lakes.exclusive(str(tmp_path)))])
     assert finding.state == "fails"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.flash
+def test_a_lake_that_cannot_be_read_is_one_failed_check_and_tokens_are_counted_all_the_same(
+    tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "lake.json").write_text("{")
+    looked_at = ("tokenizer", "lake")
+    found = examine(check for check in checks.checks_for(LEXICAL, str(tmp_path)) if check.name in looked_at)
+    assert [(finding.name, finding.state) for finding in found] == [("tokenizer", "ok"), ("lake", "fails")]
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("package", ["ray", "fsspec", "tiktoken", "huggingface_hub", "packaging"])
+def test_a_package_that_is_missing_fails_its_checks_and_stops_no_other(package) -> None:
+    program = (
+        "import sys\n"
+        f"sys.modules[{package!r}] = None\n"
+        "from jobs.doctor import checks, check\n"
+        "from jobs.config import load_profile\n"
+        "made = checks.checks_for(load_profile('agentmemrec'), 'lake')\n"
+        f"slow = ('mlflow', {'' if package == 'ray' else 'ray'!r})\n"
+        "found = check.examine(one for one in made if one.name not in slow)\n"
+        "print(*(f'{one.name}: {one.state}' for one in found), sep='\\n')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    states = dict(line.split(": ") for line in done.stdout.splitlines())
+    assert len(states) > 10
+    assert "fails" in states.values()
+    assert "ok" in states.values()
 
 
 @pytest.mark.flash

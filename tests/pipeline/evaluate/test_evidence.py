@@ -2,92 +2,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_request import FIRST, Fewest, answered, key_of
 
 from pipeline import schemas
-from pipeline.evaluate.evidence import RequestTables, evidence_of
-from pipeline.features.ten import features
-from pipeline.policies.slates import SlateOptions, slates
-from pipeline.recall.options import PoolOptions
-from pipeline.recall.pools import pools
-from pipeline.terms import terms
+from pipeline.evaluate.evidence import evidence_of
+from pipeline.evaluate.losses import LOSSES
 
 pytestmark = pytest.mark.flash
 
-START = datetime(2024, 1, 1, tzinfo=UTC)
 WORDS = ["kite", "lamp", "moss", "fern", "drum"]
-FIRST = 1 << 20
-"""session_index of the first session of batch 1."""
-
-
-class Words:
-    name = "words"
-
-    def count(self, text):
-        return len(text.split())
-
-    def count_many(self, texts):
-        return np.array([self.count(text) for text in texts], np.int32)
-
-
-class Fewest:
-    """Prefers short turns: an order far from that of the pool, with many ties."""
-
-    identity = "fewest"
-    feature_names = schemas.FEATURE_NAMES
-
-    def score(self, features, names):
-        return -features[:, names.index("n_tokens")].astype(np.float64)
-
-
-def key_of(row):
-    return row["session_index"], row["turn_index"]
-
-
-def answered(texts, gold, query, pool_size=2, asked_day=None, continues=None, budgets=(9,)):
-    """The tables of one request over sessions of texts (one session a day), run through the stages."""
-    turns = [
-        {"history_id": "h", "session_index": FIRST + s, "turn_index": t, "session_time": START + timedelta(days=s),
-         "role": "user", "speaker": None, "text": text, "n_tokens": len(text.split())}
-        for s, session in enumerate(texts) for t, text in enumerate(session)
-    ]  # fmt: skip
-    sources = [
-        {"history_id": "h", "session_index": row["session_index"], "turn_index": row["turn_index"],
-         "source_format": "native", "source_session": f"S{row['session_index'] - FIRST}",
-         "source_turn": f"T{row['turn_index']}", "session_key": "k", "turn_key": "k", "content_digest": "d",
-         "continues": (continues or {}).get(row["session_index"])}
-        for row in turns
-    ]  # fmt: skip
-    asked_at = None if asked_day is None else START + timedelta(days=asked_day)
-    request = {"request_id": "q", "history_id": "h", "mode": "reader", "text": query, "asked_at": asked_at}
-    labels = [
-        {"request_id": "q", "history_id": "h", "session_index": FIRST + s, "turn_index": t} for s, t in sorted(gold)
-    ]
-    asked = pa.Table.from_pylist([{**request, "adversarial": False}], schemas.REQUESTS)
-    stored = pa.Table.from_pylist(turns, schemas.TURNS)
-    options = PoolOptions(channels=("bm25",), pool_size=pool_size)
-    pool = pools(asked, stored, terms(stored), None, None, options)
-    found = features(pool, stored)
-    policies = SlateOptions(("recall_order", "lambdarank"), tuple(budgets))
-    tables = RequestTables(
-        requests=asked,
-        labels=pa.Table.from_pylist(labels, schemas.LABELS),
-        turns=stored,
-        sources=pa.Table.from_pylist(sources, schemas.SOURCES),
-        terms=terms(stored),
-        turn_vectors=None,
-        request_vectors=None,
-        pools=pool,
-        features=found,
-        slates=slates(asked, found, stored, policies, Words(), Fewest()),
-    )
-    return tables, options
+HEADER = 5
+"""Words of a session's header: `# 1 January 2024, 00:00`."""
 
 
 def okapi_ranks(tables, options):
@@ -151,6 +82,26 @@ def test_every_rank_position_and_mark_equals_a_slow_recount(texts, data):
     assert marks == {
         (number, *cell): key in held for number, key in key_by_number.items() for cell, held in holds.items()
     }
+    order = {"recall_order": sorted(pooled, key=lambda key: pooled[key]["pool_position"]), "lambdarank": by_ranker}
+    for row in found.in_slate.to_dicts():
+        key, held = key_by_number[row["number"]], holds[row["policy"], row["budget"]]
+        ranking = order[row["policy"]]
+        assert row["rank"] == (ranking.index(key) + 1 if key in ranking else None)
+        if row["lost"] is None:
+            assert key in held
+        elif row["lost"] in ("not_visible", "not_in_pool"):
+            assert key not in ranking
+            assert (row["lost"] == "not_visible") == (key not in ranks)
+        else:
+            assert key not in held
+            better = [other for other in ranking[: row["rank"]] if other in held]
+            opened = {session for session, _ in better}
+            spent = sum(1 + length[other] for other in better) + HEADER * len(opened)
+            needed = 1 + length[key] + HEADER * (key[0] not in opened)
+            assert needed > row["budget"] - spent, "nothing is lost that fitted when its turn came"
+            assert (row["lost"] == "did_not_fit") == (not held or row["rank"] <= len(held))
+            lower = set(ranking[row["rank"] :]) & held
+            assert lower or not held or row["lost"] == "ranked_too_low"
     for row in found.slates.to_dicts():
         cell = row["policy"], row["budget"]
         assert (row["n_tokens"], row["n_turns"]) == (shown[cell]["n_tokens"], len(holds[cell]))
@@ -227,6 +178,7 @@ def test_only_text_shown_raw_counts_as_evidence_in_a_slate():
     found = evidence_of(replace(tables, slates=pa.Table.from_pylist(rows, schemas.SLATES)), options, None)
     assert found.in_slate["in_slate"].to_list() == [False, False]
     assert found.slates["n_turns"].to_list() == [1, 1]
+    assert found.in_slate["lost"].to_list() == ["not_raw", "not_raw"]
     assert evidence_of(tables, options, None).in_slate["in_slate"].to_list() == [True, True]
 
 
@@ -250,3 +202,44 @@ def test_a_history_without_turns_hides_its_evidence():
     tables, options = answered([["kite"]], {(0, 0)}, "kite")
     found = evidence_of(replace(tables, turns=tables.turns.slice(0, 0), terms=tables.terms.slice(0, 0)), options, None)
     assert (found.n_turns, found.turns["visible"].to_list()) == (0, [False])
+
+
+def losses(found):
+    return {(row["policy"], row["budget"], row["number"]): row["lost"] for row in found.in_slate.to_dicts()}
+
+
+def test_a_long_turn_passed_over_did_not_fit_and_a_turn_after_the_budget_was_spent_ranked_too_low():
+    class Earliest(Fewest):
+        def score(self, features, names):
+            return -features[:, names.index("turn_position")].astype(np.float64)
+
+    texts = [["kite kite", "kite " * 6, "kite", "kite", "kite kite"]]
+    tables, options = answered(texts, {(0, 1), (0, 4)}, "kite", 5, budgets=(13,), ranker=Earliest())
+    found = evidence_of(tables, options, Earliest())
+    assert found.slates.filter(policy="lambdarank")["n_turns"].to_list() == [3]
+    assert found.in_slate.filter(policy="lambdarank")["rank"].to_list() == [2, 5]
+    assert [losses(found)["lambdarank", 13, number] for number in (1, 2)] == ["did_not_fit", "ranked_too_low"]
+
+
+def test_a_turn_that_no_budget_holds_did_not_fit():
+    tables, options = answered([["kite lamp", "moss " * 30 + "kite"]], {(0, 0), (0, 1)}, "kite", budgets=(3,))
+    assert set(losses(evidence_of(tables, options, Fewest())).values()) == {"did_not_fit"}
+
+
+def test_where_the_ranker_is_absent_or_orders_otherwise_than_the_run_its_ranks_are_unknown_not_wrong():
+    class Most(Fewest):
+        def score(self, features, names):
+            return -super().score(features, names)
+
+    tables, options = answered([["moss", "lamp lamp lamp", "kite kite", "drum"]], {(0, 1)}, "kite", 4, budgets=(9,))
+    assert losses(evidence_of(tables, options, Fewest()))["lambdarank", 9, 1] == "ranked_too_low"
+    for ranker in (None, Most()):
+        found = evidence_of(tables, options, ranker)
+        assert losses(found)["lambdarank", 9, 1] == "rank_unknown"
+        assert found.in_slate.filter(policy="lambdarank")["rank"].to_list() == [None]
+        assert losses(found)["recall_order", 9, 1] != "rank_unknown"
+
+
+def test_every_word_for_a_loss_is_explained():
+    assert set(LOSSES) == {"not_visible", "not_in_pool", "not_raw", "rank_unknown", "did_not_fit", "ranked_too_low"}
+    assert all(said.endswith(".") for said in LOSSES.values())

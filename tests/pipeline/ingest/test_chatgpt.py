@@ -167,11 +167,23 @@ def test_a_time_that_cannot_be_parsed_costs_its_conversation(time: Any) -> None:
     assert [(row["code"], row["weight"]) for row in arrival.quarantine.to_pylist()] == [("bad_time", 2)]
 
 
+@pytest.mark.parametrize(
+    "broken", [{}, {"parent": None, "children": [], "message": None}, node(None, ["n2"], message("user", "b"))]
+)
+def test_a_node_that_has_lost_its_parent_is_missed_by_it(broken: Any) -> None:
+    item = chat(message("user", "a"), message("assistant", "b"), message("user", "c"))
+    item["mapping"]["n1"] = broken
+    arrival = read([item])
+    assert "a" not in arrival.turns["text"].to_pylist()
+    assert refused(arrival) == [("bad_turn", "item 0")]
+
+
 @pytest.mark.parametrize("broken", [5, None, [], {"parent": "n1"}, {"parent": "a"}, {"parent": 5}, {"parent": ["a"]}])
 def test_a_tree_that_is_broken_or_turns_in_a_circle_ends(broken: Any) -> None:
     leaf = node("a", [], message("user", "leaf"))
     arrival = read([{"mapping": {"n1": leaf, "a": broken}, "current_node": "n1"}])
     assert arrival.turns["text"].to_pylist() == ["leaf"]
+    assert refused(arrival) == [("bad_turn", "item 0")]
     circle = {"a": node("b", ["b"], message("user", "x")), "b": node("a", ["a"], message("user", "y"))}
     assert refused(read([{"mapping": circle}, chat(message("user", "kept"))])) == [("bad_session", "item 0")]
 

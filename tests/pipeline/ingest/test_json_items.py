@@ -49,8 +49,8 @@ def grouped(value: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...
     """What json_grouped_items is to give, by way of the value as a whole."""
     if isinstance(value, list):
         return [(path, position, item) for position, item in enumerate(value)]
-    if not isinstance(value, dict) or len(path) == MOST_GROUPS:
-        return []
+    if not isinstance(value, dict):
+        return [] if value is None else [(path, 0, value)]
     return [entry for key, inner in value.items() for entry in grouped(inner, (*path, key))]
 
 
@@ -81,6 +81,7 @@ def test_items_in_groups_are_those_of_json_loads_however_the_stream_is_cut(
         (b'{"a": [1, ', "item 1 is not JSON, or cut short"),
         (b'{"a": ', "item 0 is not JSON, or cut short"),
         (b'{"a":' * 200_000, "nested too deeply"),
+        (b'{"a":' * (MOST_GROUPS + 1) + b"[1]" + b"}" * (MOST_GROUPS + 1), "nested too deeply"),
     ],
 )
 def test_what_is_no_group_of_arrays_says_where(payload: bytes, message: str) -> None:

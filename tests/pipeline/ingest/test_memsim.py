@@ -191,6 +191,15 @@ def test_only_what_is_broken_is_lost(deliver: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize("group", ["text", 5, True])
+def test_a_group_that_holds_no_trajectories_costs_itself(deliver: Any, group: Any) -> None:
+    (arrival,) = deliver("memsim", {"simple": {"roles": group, "events": [trajectory([message(0)])]}, "noisy": None})
+    assert arrival.turns["history_id"].to_pylist() == ["source/simple/events/0"]
+    assert arrival.quarantine.select(["code", "place"]).to_pylist() == [
+        {"code": "wrong_shape", "place": "simple, roles, item 0"}
+    ]
+
+
 @pytest.mark.parametrize("tid", [None, "", True, [], {}])
 def test_a_trajectory_without_a_number_is_called_after_where_it_stands(deliver: Any, tid: Any) -> None:
     (arrival,) = deliver("memsim", [trajectory([message(0)], tid="x"), trajectory([message(0)], tid=tid)])

@@ -131,6 +131,15 @@ def test_an_error_costs_the_least_that_holds_it_and_says_where_it_stands(
 
 
 @pytest.mark.flash
+@pytest.mark.parametrize("name", ["x" * 5_000, 10**1_000])
+def test_a_name_without_end_is_quoted_in_part(deliver: Any, settle_first: Any, name: Any) -> None:
+    cited = {"session": name, "turn": name}
+    settled = settle_first(deliver("native", [a_line(requests=[a_request(evidence=[cited])])]))
+    assert all(len(row["place"]) < 200 and len(row["reason"]) < 200 for row in settled.quarantine.to_pylist())
+    assert settled.quarantine["code"].to_pylist() == ["citation"]
+
+
+@pytest.mark.flash
 def test_a_line_that_is_not_json_is_quarantined_and_blank_lines_are_skipped() -> None:
     good = json.dumps(a_line()).encode()
     arrival = read(b"\xef\xbb\xbf" + good + b'\n\n{"history_id": \n' + good.replace(b"ada", b"bo\xff"))

@@ -233,8 +233,15 @@ def test_the_reply_of_a_log_is_the_last_turn_once() -> None:
     assert read(lines(log(user(), reply=bot("Yes")))).turns["text"].to_pylist() == ["Hi", "Yes"]
     there = log(user(), bot([{"type": "text", "text": "Yes"}]), reply=bot("Yes"))
     assert read(lines(there)).turns["text"].to_pylist() == ["Hi", "Yes"]
-    for junk in (None, 5, [], {"choices": []}, {"choices": [5]}, {"choices": {"message": 5}}):
-        assert read(lines(chat(user(), response=junk))).turns["text"].to_pylist() == ["Hi"]
+    for none in (None, [], {}, {"choices": []}, {"error": "busy"}):
+        failed = read(lines(chat(user(), response=none)))
+        assert failed.turns["text"].to_pylist() == ["Hi"]
+        assert failed.quarantine["weight"].to_pylist() == ([0] if none else [])
+    for junk in (0, 5, "Yes", [5], {"choices": [5]}, {"choices": {"message": 5}}, {"choices": [{"message": None}]}):
+        damaged = read(lines(chat(user(), response=junk)))
+        assert damaged.turns["text"].to_pylist() == ["Hi"]
+        assert refused(damaged) == [("bad_turn", "line 1, response")]
+        assert damaged.quarantine["weight"].to_pylist() == [1]
     broken = read(lines(log(user(), reply={"role": "assistant", "content": 5})))
     assert refused(broken) == [("bad_turn", "line 1, turn 1")]
 

@@ -244,6 +244,9 @@ def test_lines_of_an_evaluation_are_called_after_their_task_or_issue_and_a_bad_l
         {"kind": "ActionEvent", "action": 5},
         {"kind": "ActionEvent", "tool_call": {"name": 5}},
         {"kind": "ObservationEvent", "observation": 5},
+        {"kind": "UnheardOfEvent", "llm_message": {"role": "user", "content": "x"}},
+        {"kind": "UnheardOfEvent", "source": "agent", "observation": {"content": "x"}},
+        [],
     ],
 )
 @pytest.mark.parametrize("at", [0, 2])

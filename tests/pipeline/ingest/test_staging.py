@@ -9,7 +9,7 @@ import pytest
 from pipeline.ingest.arrival import Arrival
 from pipeline.ingest.codes import Code
 from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
-from pipeline.ingest.staging import Staging
+from pipeline.ingest.staging import LONGEST_ID, Staging
 
 MONDAY = datetime(2026, 11, 30, 9, tzinfo=UTC)
 
@@ -114,6 +114,22 @@ def test_a_reference_that_may_mean_two_turns_is_a_note_and_one_elsewhere_is_left
         ("elsewhere in the session", "t", "i0:n"),
         ("here", None, "i0:m"),
     ]
+
+
+@pytest.mark.flash
+def test_an_id_without_end_costs_what_bears_it_and_stands_in_no_row() -> None:
+    endless, asked = "x" * (LONGEST_ID + 1), SourceRequest(0, "r", "?")
+    nameless = SourceHistory(endless, 0, [session("a", "b")], [asked], [Refused(Code.BAD_TURN, "p", "r", 1, endless)])
+    arrival = staged(
+        nameless, SourceHistory("h", 1, [session("c"), session("d", "e", position=1, name=endless)], [asked])
+    )
+    assert arrival.turns["text"].to_pylist() == ["c"]
+    assert arrival.requests["history_id"].to_pylist() == ["h"]
+    refused = [tuple(row[key] for key in ("history_id", "code", "weight")) for row in arrival.quarantine.to_pylist()]
+    assert refused == [(None, "bad_turn", 1), (None, "wrong_shape", 3), ("h", "bad_session", 2)]
+    asked_endlessly = staged(SourceHistory("h", 0, [], [SourceRequest(0, endless, "?")]))
+    assert asked_endlessly.quarantine["code"].to_pylist() == ["bad_request"]
+    assert asked_endlessly.requests.num_rows == 0
 
 
 @pytest.mark.flash

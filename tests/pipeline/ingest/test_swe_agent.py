@@ -132,7 +132,15 @@ def test_a_step_may_lack_any_key(deliver: Any, key: str, how: str) -> None:
 def test_steps_are_kept_whatever_the_history_is(deliver: Any, prompts: Any) -> None:
     (arrival,) = deliver("swe-agent", {"trajectory": [step()], "history": prompts, "info": 5, "replay_config": []})
     assert arrival.turns.num_rows == 1
-    assert {row["code"] for row in arrival.quarantine.to_pylist()} <= {"bad_turn"}
+    assert arrival.quarantine.num_rows == (0 if prompts in (None, []) else 2 if prompts == [5, None] else 1)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("steps", [5, "text", {}, True])
+def test_steps_that_are_no_list_are_missed_and_the_prompts_are_kept(deliver: Any, steps: Any) -> None:
+    (arrival,) = deliver("swe-agent", {"trajectory": steps, "history": [SYSTEM, TASK]})
+    assert [role for role, _ in rows(arrival)] == ["system", "user"]
+    assert arrival.quarantine["code"].to_pylist() == ["wrong_shape"]
 
 
 @pytest.mark.flash

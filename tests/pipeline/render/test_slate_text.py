@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
-from pipeline.render.slate_text import Shown, in_time_order, render
+from pipeline.render.slate_text import Shown, in_time_order, line_spans, render
 from pipeline.render.style import STYLES
 
 pytestmark = pytest.mark.flash
@@ -54,3 +54,12 @@ def test_longmemeval_text_is_what_its_reader_would_show():
 
 def test_nothing_chosen_is_the_empty_text():
     assert [render(SHOWN, [], style) for style in STYLES.values()] == ["", ""]
+
+
+@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
+@pytest.mark.parametrize("places", [[], [1], [0, 2], [0, 1, 2]])
+def test_the_spans_of_lines_are_where_the_text_has_them(style, places):
+    text = render(SHOWN, places, style)
+    spans = line_spans(SHOWN, places, style)
+    assert [text[start:end] for start, end in spans] == [SHOWN.lines[place] for place in places]
+    assert not spans or spans[-1][1] == len(text)
