@@ -21,10 +21,13 @@ def show_ingest(source: str, result: IngestReport, out: Console) -> None:
     if result.already:
         out.print(f"{source}: already ingested as batch {result.batch.name}", markup=False, highlight=False)
         return
-    shown = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(result.counts.items()) if count)
+    counted = {name: count for name, count in result.counts.items() if count and (name, count) != ("files", 1)}
+    shown = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(counted.items()))
     out.print(f"{source}: {result.source_format}, batch {result.batch.name}, {shown}", markup=False, highlight=False)
     if result.lost:
-        out.print(f"{result.lost} row(s) in quarantine: see quarantine/ingest in the lake", style="yellow")
+        out.print(
+            f"{result.lost} row(s) in quarantine: see `slatemill quarantine show LAKE --stage ingest`", style="yellow"
+        )
 
 
 def show_run(result: RunReport, run_id: str, command: str, out: Console, err: Console) -> None:
@@ -49,7 +52,7 @@ def show_run(result: RunReport, run_id: str, command: str, out: Console, err: Co
                 highlight=False,
             )
     for name in result.over_quarantine:
-        err.print(f"{name}: quarantine is over the limit; see quarantine/{name} in the lake", style="red")
+        err.print(f"{name}: quarantine is over the limit; see `slatemill quarantine list LAKE`", style="red")
 
 
 def show_training(result: TrainReport, out: Console) -> None:
@@ -102,7 +105,7 @@ def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> 
         )
     if result.with_unresolved_citations:
         out.print(
-            f"{result.with_unresolved_citations:,} request(s) cite a turn that is not stored (see quarantine/ingest): "
+            f"{result.with_unresolved_citations:,} request(s) cite a turn that is not stored: "
             "judged by the rest of their evidence.",
             highlight=False,
         )

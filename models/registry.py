@@ -101,7 +101,7 @@ def load_ranker(spec: str | None, profile: str) -> tuple[LightGBMRanker, str] | 
     if spec is None:
         return _champion(registered_name(profile))
     if Path(spec).is_dir():
-        return LightGBMRanker.load(Path(spec)), f"folder {spec}"
+        return LightGBMRanker.load(Path(spec)), f"folder {Path(spec).resolve()}"  # it is looked up again later
     match = _SPEC.fullmatch(spec)
     if match is None or spec.startswith((".", "~")):
         raise RankerNotFound(

@@ -6,9 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+# What a property costs depends on the machine; that it ends is what pytest-timeout sees to.
+settings.register_profile("slatemill", deadline=None)
+settings.load_profile("slatemill")
 
 ROOT = Path(__file__).resolve().parent.parent
 

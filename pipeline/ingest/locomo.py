@@ -48,5 +48,7 @@ def _history(position: int, item: Any, history_id: str) -> SourceHistory | Refus
         text_keys=("text",),
         time_of=lambda name, _: parse_locomo_time(conversation.get(f"{name}_date_time")),
     )
+    if not history.sessions and not history.refused:
+        history.refuse(Code.WRONG_SHAPE, place, "the conversation holds no session_N")
     add_requests(history, item.get("qa") or [], ids, f"{place}, ", ADVERSARIAL)
     return history

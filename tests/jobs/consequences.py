@@ -193,7 +193,7 @@ def _assert_turns_are_right_or_accounted_for(change: _Change, outcome: Outcome, 
         touched = [was for was in meant if any(map(change.touched, clean.words_of[was]))]
         if len(meant) > 1:
             assert touched, f"turns {meant} have become one"
-            assert clean.tiny.source_format in _OF_SEVERAL_MESSAGES or change.mutation.broken, f"{meant} are one"
+            assert clean.tiny.source_format in _OF_SEVERAL_MESSAGES or change.mutation.of_bytes, f"{meant} are one"
         elif meant and not touched:
             (was,) = meant
             before = clean.outcome.turns[was]

@@ -136,6 +136,13 @@ def test_broken_parts_are_quarantined_and_the_rest_is_kept(deliver: Any) -> None
     ]
 
 
+@pytest.mark.flash
+def test_a_conversation_without_sessions_is_missed_and_its_questions_are_kept(deliver: Any) -> None:
+    (arrival,) = deliver("locomo", [conversation(qa=[asked()]), conversation(session_1=[said("D1:1")])])
+    assert [(row["code"], row["place"]) for row in arrival.quarantine.to_pylist()] == [("wrong_shape", "item 0")]
+    assert arrival.requests.num_rows == 1
+
+
 def test_real_conversations_3_to_5_hold_500_requests_with_evidence_124_of_them_over_sessions(
     real_data: Path, settle_first: Any
 ) -> None:
