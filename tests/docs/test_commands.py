@@ -1,0 +1,72 @@
+"""Every command that the README and docs/ name can be parsed, and leads to a page that is there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click import Command, Group
+from typer.main import get_command
+
+from cluster import report
+from jobs import cli
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from pages import FIRST_SLATE, OPERATIONS, README, ROOT, blocks, commands
+
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+NAMED = [(page.name, shlex.join(words)) for page in PAGES for words in commands(page)]
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+def parsed(words: list[str]) -> tuple[str, dict[str, Any]]:
+    """The command that words call, with its groups opened, and what it is called with; an error where it is refused."""
+    called: Command = get_command(cli.app)
+    names: list[str] = []
+    while isinstance(called, Group):
+        names.append(words[0])
+        called, words = called.commands[words[0]], words[1:]
+    return " ".join(names), called.make_context(names[-1], words).params
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(("page", "command"), NAMED)
+def test_the_command_can_be_parsed(page, command) -> None:
+    parsed(shlex.split(command))
+
+
+@pytest.mark.flash
+def test_a_command_with_an_option_that_there_is_not_is_refused() -> None:
+    with pytest.raises(Exception, match="No such option"):
+        parsed(shlex.split("run lake --profil lexical"))
+
+
+@pytest.mark.flash
+def test_commands_are_found_in_blocks_and_in_prose() -> None:
+    assert ["init", "lake"] in commands(FIRST_SLATE)
+    assert ["ingest", "lake", "--void"] in commands(OPERATIONS)
+    assert all(len(commands(page)) > 4 for page in (README, FIRST_SLATE, OPERATIONS))
+
+
+@pytest.mark.flash
+def test_the_page_about_operations_knows_every_exit_code() -> None:
+    told = [int(code) for code in re.findall(r"^\| (\d) \|", OPERATIONS.read_text(), re.MULTILINE)]
+    assert told == [report.DONE, report.FAILED_SHARDS, report.NEEDS_BACKFILL, report.OVER_QUARANTINE]
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_that_are_there(page) -> None:
+    targets = LINK.findall(page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.flash
+def test_the_readme_begins_as_the_walk_does() -> None:
+    walk = blocks(FIRST_SLATE, "sh")[1]
+    assert walk in blocks(README, "sh")
