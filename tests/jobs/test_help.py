@@ -103,7 +103,6 @@ def test_help_and_completion_wait_for_no_heavy_import() -> None:
         assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.flash
 def test_tab_completes_commands_profiles_and_formats() -> None:
     assert completed("slatemill mod") == ["models"]
     assert completed("slatemill models ") == ["list", "fetch"]
@@ -113,7 +112,6 @@ def test_tab_completes_commands_profiles_and_formats() -> None:
     assert completed("slatemill ingest lake x -f longm") == ["longmemeval"]
 
 
-@pytest.mark.flash
 def test_tab_completes_profile_files_too(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     for name in ("mine.yaml", "mine.txt", "sub/own.yml", "[odd].yaml"):
@@ -134,7 +132,6 @@ def test_completion_installs_itself(tmp_path: Path) -> None:
     assert [script.count("_SLATEMILL_COMPLETE=complete_bash") for script in scripts] == [1]
 
 
-@pytest.mark.flash
 def test_no_color_is_respected() -> None:
     coloured = alone("run", "nowhere", FORCE_COLOR="1")
     plain = alone("run", "nowhere", FORCE_COLOR="1", NO_COLOR="1")

@@ -54,7 +54,6 @@ def test_a_bucket_settled_in_parts_is_the_file_that_it_is_when_settled_whole(
     assert committed(parts)[0].counts == batch.counts
 
 
-@pytest.mark.flash
 def test_a_batch_that_broke_off_in_the_middle_is_finished_by_the_same_source_and_holds_up_any_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +100,6 @@ def cut(item: dict, sessions: int) -> dict:
     return shorter
 
 
-@pytest.mark.flash
 @pytest.mark.parametrize("seed", range(4))
 def test_five_nights_in_any_order_with_overlaps_store_what_one_delivery_does(tmp_path: Path, seed: int) -> None:
     """All but what design says depends on arrival: batches, hence session_index, and how requests saw it."""

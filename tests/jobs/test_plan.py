@@ -208,7 +208,6 @@ def test_a_mistake_is_said_in_words_and_ends_with_code_2(tmp_path, monkeypatch, 
     assert "slatemill init" in err.replace("\n", " ")
 
 
-@pytest.mark.flash
 def test_planning_loads_no_ray(tmp_path):
     lake = stored(tmp_path, ITEMS[:1])
     code = (

@@ -280,7 +280,6 @@ def test_a_lake_that_cannot_be_read_is_one_failed_check_and_tokens_are_counted_a
     assert [(finding.name, finding.state) for finding in found] == [("tokenizer", "ok"), ("lake", "fails")]
 
 
-@pytest.mark.flash
 @pytest.mark.parametrize("package", ["ray", "fsspec", "tiktoken", "huggingface_hub", "packaging"])
 def test_a_package_that_is_missing_fails_its_checks_and_stops_no_other(package) -> None:
     program = (

@@ -50,7 +50,7 @@ TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 SESSIONS = st.lists(st.lists(TEXT, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(SESSIONS, st.data())
 def test_every_rank_position_and_mark_equals_a_slow_recount(texts, data):
     places = [(s, t) for s, session in enumerate(texts) for t in range(len(session))]

@@ -43,7 +43,7 @@ def shown(tables, options, policy="lambdarank", budget=60, style=DATED, ranker=N
     return one_slate(tables, evidence.turns, policy, budget, options.channels, style, ranker)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(st.lists(TEXT, min_size=1, max_size=3), min_size=1, max_size=3), st.integers(8, 80), st.data())
 def test_each_turn_has_what_the_stages_said_of_it_and_its_line_in_the_text(texts, budget, data):
     places = [(s, t) for s, session in enumerate(texts) for t in range(len(session))]
