@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test flash scale lint bench clean
+.PHONY: demo test flash scale lint bench screenshots clean
 
 demo: $(STAMP)
 	$(BIN)/slatemill demo
@@ -21,13 +21,17 @@ scale: $(STAMP)
 	$(BIN)/pytest -m scale -s
 
 lint: $(STAMP)
-	$(BIN)/ruff check jobs pipeline models cluster tests
-	$(BIN)/ruff format --check jobs pipeline models cluster tests
+	$(BIN)/ruff check jobs pipeline models cluster tests docs
+	$(BIN)/ruff format --check jobs pipeline models cluster tests docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 bench: $(STAMP)
 	$(BIN)/python -m jobs.bench
+
+# The pictures in docs/img, from a small lake that goes when they are made.
+screenshots: $(STAMP)
+	$(BIN)/python docs/screenshots.py
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

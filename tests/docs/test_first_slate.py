@@ -23,7 +23,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("walk")
     program = folder / "bin" / "slatemill"
     program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, '-c', COMMAND])} \"$@\"\n")
+    program.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-c", COMMAND])} "$@"\n')
     program.chmod(0o755)
     home = folder / "home"
     home.mkdir()
