@@ -26,6 +26,11 @@ def _name(seq: int, digest: str) -> str:
     return f"{seq:06d}-{digest[:12]}"
 
 
+def seq_of(name: str) -> int:
+    """The place in the order of the batch of that name."""
+    return int(name.partition("-")[0])
+
+
 @dataclass(frozen=True)
 class Batch:
     """A committed arrival: its place in the order, the digest of what arrived, the buckets it touched, and counts."""

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from cluster import snapshot, tables
+from cluster.batches import seq_of
 from cluster.errors import LakeError
 from cluster.lake import Lake
 from cluster.report import FAILED_SHARDS, NEEDS_BACKFILL
@@ -68,6 +69,8 @@ def evaluate(
         read["sources"],
         read["turns"],
         tables.read(lake.storage, snapshot.paths_of(taken, QUARANTINE, INGEST), schemas.QUARANTINE),
+        arrived(lake, taken),
+        taken.config["as_of"],
     )
     without_slate = pl.DataFrame(read["requests"]).join(results, on=schemas.REQUEST_KEY, how="anti")
     about = {
@@ -81,6 +84,17 @@ def evaluate(
     }
     measured = summary(results, seen_histories=ranker.get("seen_histories", []), draws=draws, seed=seed)
     return measured, about
+
+
+def arrived(lake: Lake, taken: snapshot.Snapshot) -> pl.DataFrame:
+    """In which batch each request of a run came: columns history_id, request_id and seq."""
+    files = pl.DataFrame(taken.files).filter(pl.col("table") == "requests").unique("path", maintain_order=True)
+    columns = list(schemas.REQUEST_KEY)
+    parts = [pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "seq": pl.Int64})]
+    for path, batch in files.select("path", "batch").iter_rows():
+        keys = pl.DataFrame(tables.read(lake.storage, [path], schemas.REQUESTS, columns=columns))
+        parts.append(keys.with_columns(seq=pl.lit(seq_of(batch), pl.Int64)))
+    return pl.concat(parts)
 
 
 def log(measured: Summary, about: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cluster import snapshot, tables
+from cluster.batches import seq_of
 from cluster.errors import LakeError
 from cluster.lake import Lake
 from cluster.report import FAILED_SHARDS, NEEDS_BACKFILL
@@ -23,12 +24,14 @@ from models.ranker import LightGBMRanker
 from models.registry import load_ranker
 from pipeline import schemas
 from pipeline.evaluate.evidence import Evidence, RequestTables, evidence_of
-from pipeline.evaluate.labelling import unresolved_citations
+from pipeline.evaluate.labelling import late_labels, unresolved_citations
 from pipeline.evaluate.one_slate import OneSlate, one_slate
+from pipeline.ingest.settle import POSITION_BITS
 from pipeline.recall.options import PoolOptions
 from pipeline.render.style import STYLES
 
 _MEND = "mend what it reported, run again, then show"
+_TOLD_LATER = ("labels", "turns", "sources")
 _NEAR = 3
 _NEIGHBOURS = 1000
 """Ids on either side, in their order, that are compared letter by letter with one that is unknown."""
@@ -119,7 +122,8 @@ def show(
     _require_finished(taken, part, batch, request_id)
     snapshot.verify(lake, part)
     options = PoolOptions.model_validate(taken.config["recall"])
-    found = _read(lake, part, history, request_id, "dense" in options.channels)
+    last = None if taken.config["as_of"] == "latest" else seq_of(batch)
+    found = _read(lake, part, history, request_id, last, "dense" in options.channels)
     ranker, why_none = _ranker(taken)
     evidence = evidence_of(found, options, ranker)
     slate = None
@@ -135,7 +139,10 @@ def show(
         notes.append("ranks outside the pool are unknown: this slatemill recalls otherwise than the one that ran")
     if slate is not None and not slate.lines_known:
         notes.append("the slate is shown without marks: this slatemill renders otherwise than the one that ran")
-    unresolved = _unresolved(lake, part, history, request_id)
+    late = late_labels(
+        found.labels, pl.DataFrame({"history_id": history, "request_id": request_id, "seq": seq_of(batch)})
+    )
+    unresolved = _unresolved(lake, part, history, request_id, late)
     if unresolved:
         notes.append(f"{unresolved} cited turn(s) are not stored (see quarantine/ingest): complete means all others")
     if not evidence.slates.height:
@@ -213,12 +220,14 @@ def _near(unknown: str, ids: pl.Series) -> list[str]:
 
 
 def _part(taken: Snapshot, bucket: int, batch: str) -> Snapshot:
-    """What of a snapshot concerns a request: files of its bucket, as far as it could see them when it ran."""
+    """What of a snapshot concerns a request: files of its bucket, as far as it could see them when it ran, and what
+    later batches say of its evidence."""
     concerns = pc.equal(taken.files["bucket"], bucket)
     if taken.config["as_of"] != "latest":
-        # Names of batches begin with their seq, and so sort by it. A label may come later than its request.
-        in_time = pc.or_(pc.less_equal(taken.files["batch"], batch), pc.equal(taken.files["table"], "labels"))
-        concerns = pc.and_(concerns, in_time)
+        # A label may come later than its request, and with it the turn that it names.
+        seqs = pa.array([seq_of(name) for name in taken.files["batch"].to_pylist()])
+        named = pc.is_in(taken.files["table"], pa.array(_TOLD_LATER, pa.large_string()))
+        concerns = pc.and_(concerns, pc.or_(pc.less_equal(seqs, seq_of(batch)), named))
     return replace(taken, files=taken.files.filter(concerns))
 
 
@@ -232,7 +241,11 @@ def _require_finished(taken: Snapshot, part: Snapshot, batch: str, request_id: s
         )
 
 
-def _read(lake: Lake, part: Snapshot, history_id: str, request_id: str, with_vectors: bool) -> RequestTables:
+def _read(
+    lake: Lake, part: Snapshot, history_id: str, request_id: str, last: int | None, with_vectors: bool
+) -> RequestTables:
+    """What there is of a request; of turns it could see those of the batches up to `last` (None: all)."""
+
     def of_history(table: str, schema: pa.Schema) -> pa.Table:
         return tables.read(lake.storage, snapshot.paths_of(part, table), schema, [history_id])
 
@@ -246,10 +259,13 @@ def _read(lake: Lake, part: Snapshot, history_id: str, request_id: str, with_vec
         turn_vectors = of_history("turn_vectors", schemas.turn_vectors(dim))
         request_vectors = of_request("request_vectors", schemas.request_vectors(dim))
     slates = [of_request(table, schemas.SLATES) for table in ("slates", "oracle_slates")]
+    told = of_history("turns", schemas.TURNS)
+    in_time = told if last is None else told.filter(pc.less(told["session_index"], (last + 1) << POSITION_BITS))
     return RequestTables(
         requests=of_request("requests", schemas.REQUESTS),
         labels=of_request("labels", schemas.LABELS),
-        turns=of_history("turns", schemas.TURNS),
+        turns=in_time,
+        told=told,
         sources=of_history("sources", schemas.SOURCES),
         terms=of_history("terms", schemas.TERMS),
         turn_vectors=turn_vectors,
@@ -260,9 +276,9 @@ def _read(lake: Lake, part: Snapshot, history_id: str, request_id: str, with_vec
     )
 
 
-def _unresolved(lake: Lake, part: Snapshot, history_id: str, request_id: str) -> int:
+def _unresolved(lake: Lake, part: Snapshot, history_id: str, request_id: str, late: pl.DataFrame) -> int:
     noted = tables.read(lake.storage, snapshot.paths_of(part, QUARANTINE, INGEST), schemas.QUARANTINE, [history_id])
-    found = unresolved_citations(noted).filter(pl.col("request_id") == request_id)
+    found = unresolved_citations(noted, late).filter(pl.col("request_id") == request_id)
     return int(found["n_unresolved"].sum())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pyarrow as pa
 
-from pipeline.evaluate.labelling import unresolved_citations, unseen_evidence
+from pipeline.evaluate.labelling import late_labels, unresolved_citations, unseen_evidence
 
 _REQUEST = ["history_id", "request_id"]
 _CELL = [*_REQUEST, "policy", "budget"]
@@ -20,17 +20,22 @@ def outcomes(
     sources: pa.Table,
     turns: pa.Table,
     ingest_quarantine: pa.Table,
+    arrived: pl.DataFrame,
+    as_of: str = "arrival",
 ) -> pl.DataFrame:
     """One row a (request, policy, budget) of `slates`.
 
     Columns: history_id, request_id, policy, budget, category, adversarial, n_evidence, kappa, n_unseen, n_unresolved,
     pool_complete, slate_complete, n_tokens. kappa counts sessions, a continuation as the session that it continues
-    (`sources`). Evidence that the request cannot see (n_unseen of it, by the key and time of `turns`) is evidence that
+    (`sources`). Evidence that the request cannot see (n_unseen of it, by the key and time of `turns` and, unless the
+    run read `as_of` latest, by the batch in which the request `arrived`: history_id, request_id, seq) is evidence that
     no slate holds; citations that mean no stored turn (n_unresolved, from ingest's quarantine) are none. A request
     without evidence has n_evidence 0 and is complete in nothing: whoever averages leaves it out.
     """
     gold = pl.DataFrame(labels).unique()
     evidence = evidence_counts(gold, sources)
+    late = late_labels(labels, arrived)
+    unseen = unseen_evidence(requests, labels, turns, late.clear() if as_of == "latest" else late)
     in_pool = _held(gold, pl.DataFrame(pools).select(*_REQUEST, *_TURN), _REQUEST, "pool_held")
     shown = pl.DataFrame(slates)
     items = (
@@ -44,8 +49,8 @@ def outcomes(
         shown.select(*_CELL, "n_tokens")
         .join(pl.DataFrame(requests).select(*_REQUEST, "category", "adversarial"), on=_REQUEST, how="left")
         .join(evidence, on=_REQUEST, how="left")
-        .join(unseen_evidence(requests, labels, turns), on=_REQUEST, how="left")
-        .join(unresolved_citations(ingest_quarantine), on=_REQUEST, how="left")
+        .join(unseen, on=_REQUEST, how="left")
+        .join(unresolved_citations(ingest_quarantine, late), on=_REQUEST, how="left")
         .join(in_pool, on=_REQUEST, how="left")
         .join(in_slate, on=_CELL, how="left")
         .with_columns(pl.col("n_evidence", "kappa", "n_unseen", "n_unresolved", "pool_held", "slate_held").fill_null(0))

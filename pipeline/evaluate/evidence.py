@@ -33,12 +33,14 @@ class RequestTables:
     """What one run read and wrote of one request: tables with the schemas of their names in pipeline.schemas.
 
     `requests` has one row. Those of requests hold its rows alone; those of turns hold its history, as far as the run
-    gave it to the request. Vectors are None where the profile has no dense channel; `slates` are of every policy.
+    gave it to the request; `told` (TURNS) and `sources` also what came later, which evidence may lie in. Vectors are
+    None where the profile has no dense channel; `slates` are of every policy.
     """
 
     requests: pa.Table
     labels: pa.Table
     turns: pa.Table
+    told: pa.Table
     sources: pa.Table
     terms: pa.Table
     turn_vectors: pa.Table | None
@@ -108,7 +110,7 @@ def batch_and_session() -> list[pl.Expr]:
 
 
 def _described(gold: pl.DataFrame, tables: RequestTables) -> pl.DataFrame:
-    said = pl.DataFrame(tables.turns).select(*_TURN, "speaker", "role", "n_tokens", text_start=_start(pl.col("text")))
+    said = pl.DataFrame(tables.told).select(*_TURN, "speaker", "role", "n_tokens", text_start=_start(pl.col("text")))
     named = pl.DataFrame(tables.sources).select(*_TURN, "continues", "source_format", "source_session", "source_turn")
     return (
         gold.with_columns(batch_and_session())

@@ -11,12 +11,13 @@ import lightgbm
 import numpy as np
 import polars as pl
 import pytest
-from inside import ITEMS, LEXICAL, ran, said_by_main, stored
+from inside import ITEMS, LEXICAL, delivered, ran, said_by_main, stored
 from rich.console import Console
 
 from cluster.errors import NoSnapshot, SnapshotStale
 from cluster.lake import Lake
 from jobs.config import Profile
+from jobs.evaluate import evaluate
 from jobs.ingest import ingest
 from jobs.overrides import override
 from jobs.plain import plain
@@ -321,6 +322,42 @@ def test_what_arrived_after_a_request_is_part_of_a_run_as_of_latest_only_and_cha
 
 
 @pytest.mark.cluster
+def test_evidence_that_came_after_its_request_is_told_as_not_visible_and_its_citation_counts_as_found(tmp_path):
+    told = {
+        "history_id": "h",
+        "sessions": [{"session_id": "a", "turns": [{"role": "user", "text": "I moved to Rome"}]}],
+        "requests": [
+            {
+                "request_id": "q",
+                "text": "What did I buy in Rome?",
+                "evidence": [{"session": name, "turn": 0} for name in ("a", "b")],
+            }
+        ],
+    }
+    lake = stored(tmp_path, [told], "native")
+    ran(lake)
+    assert [note for note in show(lake, "lexical", None, "q").notes if "not stored" in note]
+    later = {"session_id": "b", "turns": [{"role": "user", "text": "I bought a kite in Rome"}]}
+    delivered(lake, tmp_path / "2", [{**told, "sessions": [*told["sessions"], later]}], "native")
+    ran(lake)
+    shown = show(lake, "lexical", None, "q")
+    assert shown.evidence.turns.select("text_start", "visible").rows() == [
+        ("I moved to Rome", True),
+        ("I bought a kite in Rome", False),
+    ]
+    assert (shown.evidence.n_turns, set(shown.evidence.in_slate.filter(number=2)["lost"])) == (1, {"not_visible"})
+    assert not [note for note in shown.notes if "not stored" in note]
+    assert "I bought a kite in Rome" in printed(shown, 80)
+    measured, _ = evaluate(lake, "lexical", None, draws=100, seed=0)
+    assert (measured.with_unseen_evidence, measured.with_unresolved_citations) == (1, 0)
+    ran(lake, override(LEXICAL, None, "latest"))
+    assert show(lake, "lexical", None, "q").evidence.turns["visible"].to_list() == [True, True]
+    measured, _ = evaluate(lake, "lexical", None, draws=100, seed=0)
+    assert (measured.with_unseen_evidence, measured.with_unresolved_citations) == (0, 0)
+    assert {row.slate_completeness.value for row in measured.rows if row.stratum == "all"} == {1.0}
+
+
+@pytest.mark.cluster
 def test_of_two_histories_with_one_request_id_history_picks(tmp_path):
     lines = [
         {
@@ -412,11 +449,8 @@ def test_a_request_that_a_failed_run_did_not_get_to_is_refused_and_the_others_ar
 
 @pytest.mark.cluster
 def test_the_real_items_evidence_is_found_first_by_bm25(real_data, tmp_path):
-    source = real_data / "longmemeval" / "one_item.json"
-    if not source.is_file():
-        pytest.skip("real data is absent: no longmemeval/one_item.json; set SLATEMILL_DATA to where it lies")
     lake = Lake.init(str(tmp_path / "lake"))
-    ingest(lake, str(source), "longmemeval", {})
+    ingest(lake, str(real_data / "longmemeval" / "one_item.json"), "longmemeval", {})
     ran(lake)
     found = show(lake, "lexical", None, "e47becba").as_dict()
     assert [(row["session"], row["turn_index"]) for row in found["evidence"]] == [(51, 4), (51, 5)]

@@ -73,6 +73,7 @@ def answered(texts, gold, query, pool_size=2, asked_day=None, continues=None, bu
         requests=asked,
         labels=pa.Table.from_pylist(labels, schemas.LABELS),
         turns=stored,
+        told=stored,
         sources=pa.Table.from_pylist(sources, schemas.SOURCES),
         terms=terms(stored),
         turn_vectors=None,

@@ -3,18 +3,20 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import schemas
-from pipeline.evaluate.labelling import unresolved_citations, unseen_evidence
+from pipeline.evaluate.labelling import late_labels, unresolved_citations, unseen_evidence
 from pipeline.recall.history import History, Lists, Request
 from pipeline.recall.visible import visible
 
 pytestmark = pytest.mark.flash
 
+NONE_LATE = pl.DataFrame(pl.from_arrow(schemas.LABELS.empty_table()))
 DAYS = st.none() | st.integers(1, 9).map(lambda day: datetime(2024, 1, day, tzinfo=UTC))
 TURN = st.tuples(st.integers(0, 3), st.integers(0, 3))
 
@@ -46,6 +48,7 @@ def test_evidence_is_unseen_exactly_where_recall_does_not_see_the_turn(sessions,
         pa.Table.from_pylist([asked], schemas.REQUESTS),
         pa.Table.from_pylist(labels, schemas.LABELS),
         pa.Table.from_pylist(turns, schemas.TURNS),
+        NONE_LATE,
     )
     nothing = np.zeros(len(places) + 1, np.int64)
     history = History(
@@ -74,5 +77,20 @@ def test_a_citation_counts_once_however_often_its_source_is_delivered_and_other_
         note("c", "bad_request", weight=1),
         note("d", "no_labels", request=None),
     ]
-    found = unresolved_citations(pa.Table.from_pylist(rows, schemas.QUARANTINE))
-    assert found.rows() == [("h", "q", 2)]
+    noted = pa.Table.from_pylist(rows, schemas.QUARANTINE)
+    assert unresolved_citations(noted, NONE_LATE).rows() == [("h", "q", 2)]
+    came = pl.DataFrame([("q", "h", 1 << 20, 0)], schema=NONE_LATE.schema, orient="row")
+    assert unresolved_citations(noted, came).rows() == [("h", "q", 1)]
+    assert unresolved_citations(noted, pl.concat([came, came])).is_empty()
+
+
+def test_a_label_is_late_where_its_turn_came_in_a_later_batch_than_the_request_and_is_then_unseen():
+    label = {"request_id": "q", "history_id": "h", "turn_index": 0}
+    labels = pa.Table.from_pylist([{**label, "session_index": (seq << 20) + 3} for seq in (1, 2, 3)], schemas.LABELS)
+    arrived = pl.DataFrame({"history_id": ["h"], "request_id": ["q"], "seq": [2]})
+    late = late_labels(labels, arrived)
+    assert late["session_index"].to_list() == [(3 << 20) + 3]
+    asked = {"request_id": "q", "history_id": "h", "mode": "reader", "text": "?", "adversarial": False}
+    requests, turns = pa.Table.from_pylist([asked], schemas.REQUESTS), schemas.TURNS.empty_table()
+    assert unseen_evidence(requests, labels, turns, late).rows() == [("h", "q", 1)]
+    assert unseen_evidence(requests, labels, turns, NONE_LATE).is_empty()

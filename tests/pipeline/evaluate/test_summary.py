@@ -52,7 +52,10 @@ def tables(cases):
     ]  # fmt: skip
     names = ("REQUESTS", "LABELS", "POOLS", "SLATES", "SOURCES", "TURNS", "QUARANTINE")
     parts = (requests, labels, pools, slates, sources, turns, [])
-    return [pa.Table.from_pylist(part, getattr(schemas, name)) for part, name in zip(parts, names, strict=True)]
+    arrived = pl.DataFrame({"history_id": [f"h{i}" for i in range(len(cases))],
+                            "request_id": [f"q{i}" for i in range(len(cases))], "seq": 0})  # fmt: skip
+    made = [pa.Table.from_pylist(part, getattr(schemas, name)) for part, name in zip(parts, names, strict=True)]
+    return [*made, arrived]
 
 
 def slow_share(cases, condition):
