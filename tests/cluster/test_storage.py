@@ -15,6 +15,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
+from races import raced
 
 from cluster.errors import LakeError
 from cluster.storage import Storage
@@ -119,15 +120,7 @@ print("".join("1" if storage.create(f"f{k}", me.encode() * 20000) else "0" for k
 
 
 def test_of_eight_racing_processes_exactly_one_creates_each_file(tmp_path: Path) -> None:
-    start = str(time.time() + 3)
-    racers = [
-        subprocess.Popen(
-            [sys.executable, "-c", RACER, str(tmp_path), str(me), start], stdout=subprocess.PIPE, text=True
-        )
-        for me in range(8)
-    ]
-    wins = [racer.communicate(timeout=120)[0].strip() for racer in racers]
-    assert all(racer.returncode == 0 for racer in racers)
+    wins = [told.strip() for told in raced(RACER, tmp_path, racers=8)]
     for k in range(40):
         winners = [me for me in range(8) if wins[me][k] == "1"]
         assert len(winners) == 1

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import itertools
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from races import raced
 
 from cluster import tables
 from cluster.cache import MarkCache
@@ -262,16 +261,7 @@ for k in range(20):
 
 
 def test_racing_writers_of_one_stamp_agree_on_what_was_written(tmp_path: Path) -> None:
-    import time
-
-    start = str(time.time() + 4)
-    racers = [
-        subprocess.Popen(
-            [sys.executable, "-c", RACER, str(tmp_path), str(me), start], stdout=subprocess.PIPE, text=True
-        )
-        for me in range(4)
-    ]
-    told = [racer.communicate(timeout=120)[0].split() for racer in racers]
+    told = [said.split() for said in raced(RACER, tmp_path, racers=4)]
     storage = Storage(str(tmp_path))
     marks = [tables.read_mark(storage, f"t/{k}.parquet") for k in range(20)]
     assert told == [[mark.digest for mark in marks if mark]] * 4

@@ -11,10 +11,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from mutations import Mutation, places
 from tiny_sources import Path, Tiny
+from words import WordCounter
 
 from pipeline import schemas
 from pipeline.ingest.formats import arrivals
@@ -53,18 +52,6 @@ class Outcome:
     def histories(self) -> set[str]:
         """The histories that any table knows."""
         return {row["history_id"] for table in TABLES for row in self.tables[table]}
-
-
-class WordCounter:
-    """One token a word."""
-
-    name = "words"
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-    def count_many(self, texts: Sequence[str]) -> npt.NDArray[np.int32]:
-        return np.array([self.count(text) for text in texts], np.int32)
 
 
 def read(tiny: Tiny, files: Mapping[str, bytes]) -> Outcome:

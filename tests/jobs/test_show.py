@@ -24,7 +24,6 @@ from jobs.plain import plain
 from jobs.run import Resources, run
 from jobs.show import RequestNotFound, RequestUnfinished, SlateNotFound, ranker_spec, show
 from jobs.show_report import show_request
-from jobs.show_slate_report import moved_by
 from models.ranker import LightGBMRanker, RankerParams, fit
 from pipeline import schemas
 from pipeline.features.groups import training_groups
@@ -470,19 +469,6 @@ def test_the_real_items_evidence_is_found_first_by_bm25(real_data, tmp_path):
     _, marks = beside(printed(show(lake, "lexical", None, "e47becba"), 9000))
     assert [mark for mark, _ in marks if mark] == [f"★{turn['evidence']}" for turn in gold]
     assert (found["request"]["kappa"], found["request"]["n_visible"]) == (1, 550)
-
-
-@pytest.mark.flash
-def test_of_a_turn_the_features_that_moved_it_most_are_named_with_their_sign() -> None:
-    added = {"bm25_rank": 1.2, "age_days": -0.305, "role": 0.0, "n_tokens": 2.0, "dense_rank": -0.004}
-    assert moved_by(added, 3) == "n_tokens +2.00, bm25_rank +1.20, age_days -0.30"
-    assert moved_by(added, 9) == "n_tokens +2.00, bm25_rank +1.20, age_days -0.30"
-
-
-@pytest.mark.flash
-def test_of_a_text_all_that_steers_a_terminal_becomes_a_space() -> None:
-    steering = "\x1b\x07\r\t\x85\x9b\u2028\u202e\u2066\u2069"
-    assert plain(f"a{steering}b\nc\u200d") == f"a{' ' * len(steering)}b\nc\u200d"
 
 
 @pytest.mark.flash

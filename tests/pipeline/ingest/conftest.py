@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pytest
+from words import WordCounter
 
 from pipeline.ingest.arrival import Arrival
 from pipeline.ingest.formats import arrivals
@@ -17,17 +18,8 @@ from pipeline.ingest.settle import Settled, settle
 from pipeline.ingest.source import Document
 from pipeline.schemas import LABELS, REQUESTS, SOURCES
 
-
-class WordCounter:
-    """One token a word."""
-
-    name = "words"
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-    def count_many(self, texts: Sequence[str]) -> npt.NDArray[np.int32]:
-        return np.array([self.count(text) for text in texts], np.int32)
+# Helpers beside the tests are imported by name: importlib mode puts no test directory on the path.
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")
