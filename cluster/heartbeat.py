@@ -92,6 +92,7 @@ class Heartbeat:
         }
         try:
             self._storage.replace(_path(self._run_id), json.dumps(said).encode())
+            self._every_s = EVERY_S
         except Exception:  # whatever a store raises: a run does not end for want of a display, nor wait for it often
             self._every_s *= 2
         self._next = self._clock() + self._every_s

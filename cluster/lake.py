@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT_VERSION = 1
+DEFAULT_TOKENIZER = "o200k_base"
 _SETTINGS = "lake.json"
 _PART = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -33,7 +34,7 @@ class Lake:
         self.tokenizer = tokenizer
 
     @classmethod
-    def init(cls, url: str, buckets: int = 16, tokenizer: str = "o200k_base") -> Lake:
+    def init(cls, url: str, buckets: int = 16, tokenizer: str = DEFAULT_TOKENIZER) -> Lake:
         """Makes a lake; with equal settings a second time it is a no-op.
 
         Raises LakeError when there is one with other settings, or buckets are out of 1..4096.
@@ -81,9 +82,14 @@ class Lake:
         """
         if not 0 <= bucket < self.buckets:
             raise LakeError(f"{self.url} has buckets 0 to {self.buckets - 1}, not {bucket}")
-        for part in (table, batch):
+        _require_part(batch)
+        return f"{self.folder(table, choice)}/bucket=b{bucket:04d}/{batch}.parquet"
+
+    def folder(self, table: str, choice: tuple[str, str] | None = None) -> str:
+        """Where the files of one (table, choice) lie. Raises LakeError for a name that cannot be part of a path."""
+        for part in (table, *(choice or ())):
             _require_part(part)
-        return "/".join([table, *_choice(choice), f"bucket=b{bucket:04d}", f"{batch}.parquet"])
+        return table if choice is None else f"{table}/{choice[0]}={choice[1]}"
 
     def quarantine_path(self, stage: str, bucket: int, batch: str, choice: tuple[str, str] | None = None) -> str:
         """Where a stage puts what it could not process of one (bucket, batch)."""
@@ -116,14 +122,6 @@ class Lake:
         if len(choice) > 1:
             raise LakeError(f"a table depends on one choice, not on {', '.join(choice)}")
         return scan(self, table, next(iter(choice.items()), None), histories, schema)
-
-
-def _choice(choice: tuple[str, str] | None) -> list[str]:
-    if choice is None:
-        return []
-    for part in choice:
-        _require_part(part)
-    return [f"{choice[0]}={choice[1]}"]
 
 
 def _require_part(part: str) -> None:

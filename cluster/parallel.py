@@ -6,14 +6,20 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import ray
+from ray.exceptions import RayError, RayTaskError
 
 from cluster import rayenv
+
+
+class WorkerDied(RuntimeError):
+    """A worker died of something that its call did not raise (memory, a signal), also when it was tried again."""
 
 
 def each(call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], workers: int | None) -> Iterator[Any]:
     """The results of `call(*one)` for each of `arguments`, as they come; at most `workers` are under way at once.
 
-    A Ray of this machine works them off. What a call raises is raised here, and the rest is given up.
+    A Ray of this machine works them off. What a call raises is raised here, and the rest is given up. Raises WorkerDied
+    when that is not what ended it.
     """
     with rayenv.session(workers) as capacity:
         remote = ray.remote(num_cpus=1, max_retries=3, retry_exceptions=False)(call)
@@ -22,7 +28,18 @@ def each(call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], workers
             waiting.append(remote.remote(*one))
             if len(waiting) >= capacity.workers:
                 done, waiting = ray.wait(waiting, num_returns=1)
-                yield ray.get(done[0])
+                yield _result(done[0])
         while waiting:
             done, waiting = ray.wait(waiting, num_returns=1)
-            yield ray.get(done[0])
+            yield _result(done[0])
+
+
+def _result(reference: Any) -> Any:
+    try:
+        return ray.get(reference)
+    except RayTaskError:
+        raise
+    except RayError as error:
+        raise WorkerDied(
+            f"a worker died ({type(error).__name__}): give it more memory, then do the same again"
+        ) from error

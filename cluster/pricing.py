@@ -9,7 +9,6 @@ import polars as pl
 from cluster import snapshot
 from cluster.graph import Graph
 from cluster.lake import Lake
-from cluster.stage import Choice
 
 RUNS = 10
 """How many of the newest runs are looked at."""
@@ -33,7 +32,7 @@ def prices(lake: Lake, graph: Graph) -> dict[str, Price]:
         return found
     for index, stage in enumerate(graph.stages):
         worked = pl.concat([_worked_off(files, stage.name, graph.root(index)) for files in runs])
-        own = worked.filter(pl.col("path").str.starts_with(_folder(stage.table, stage.choice)))
+        own = worked.filter(pl.col("path").str.starts_with(f"{lake.folder(stage.table, stage.choice)}/"))
         rows = own if own.height else worked
         if rows.height:
             found[stage.name] = Price(float(rows["seconds"].sum()) / int(rows["root_rows"].sum()), own.height > 0)
@@ -47,7 +46,3 @@ def _worked_off(files: pl.DataFrame, stage: str, root: str) -> pl.DataFrame:
     )
     roots = files.filter((pl.col("stage") == "") & (pl.col("table") == root) & (pl.col("rows") > 0))
     return written.join(roots.select(*_PLACE, root_rows="rows"), on=_PLACE).select("path", "seconds", "root_rows")
-
-
-def _folder(table: str, choice: Choice | None) -> str:
-    return f"{table}/" if choice is None else f"{table}/{choice[0]}={choice[1]}/"

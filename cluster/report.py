@@ -8,8 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE = range(4)
-"""Exit codes."""
+from cluster.exits import DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE
 
 
 @dataclass

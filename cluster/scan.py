@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 from polars.io.plugins import register_io_source
 
 from cluster import tables
@@ -37,7 +36,7 @@ def scan(
     """
     if isinstance(histories, str):
         raise TypeError(f"histories is a list of names: [{histories!r}]")
-    place = "/".join([table, *(["=".join(choice)] if choice else [])])
+    place = lake.folder(table, choice)
     paths = _paths(lake, place, histories)
     found = _schema(lake, place, paths, schema)
     if found is None:
@@ -81,13 +80,7 @@ def _schema(lake: Lake, place: str, paths: Sequence[str], schema: pa.Schema | No
 
 
 def _schema_of_first(lake: Lake, paths: Sequence[str]) -> pa.Schema | None:
-    if not paths:
-        return None
-    with lake.storage.open_input(paths[0]) as stream:
-        try:
-            return pq.read_schema(stream).remove_metadata()
-        except pa.ArrowInvalid as error:
-            raise LakeError(f"{paths[0]} is no whole Parquet file: delete it and run again") from error
+    return tables.read_schema(lake.storage, paths[0]) if paths else None
 
 
 def _through_fsspec(

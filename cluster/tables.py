@@ -6,6 +6,7 @@ import hashlib
 import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -156,6 +157,12 @@ def read_parts(storage: Storage, path: str) -> str:
         return ""
 
 
+def read_schema(storage: Storage, path: str) -> pa.Schema:
+    """The schema of a file, without metadata. Raises LakeError when it is torn, FileNotFoundError."""
+    with storage.open_input(path) as stream:
+        return _opened(stream, path).schema_arrow.remove_metadata()
+
+
 def read(
     storage: Storage,
     paths: Sequence[str],
@@ -178,10 +185,7 @@ def _read_one(
     storage: Storage, path: str, schema: pa.Schema, wanted: pa.Array | None, columns: Sequence[str] | None
 ) -> pa.Table:
     with storage.open_input(path) as stream:
-        try:
-            file = pq.ParquetFile(stream)
-        except pa.ArrowInvalid as error:
-            raise LakeError(f"{path} is no whole Parquet file: delete it and run again") from error
+        file = _opened(stream, path)
         found = file.schema_arrow.remove_metadata()
         if not found.equals(schema, check_metadata=False):
             raise SchemaMismatch(_difference(found, schema, path))
@@ -192,6 +196,13 @@ def _read_one(
         table = file.read_row_groups(groups, columns=needed).replace_schema_metadata(None)
     table = table.filter(pc.is_in(table["history_id"], wanted))
     return table if columns is None else table.select(columns)
+
+
+def _opened(stream: IO[bytes], path: str) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(stream)
+    except pa.ArrowInvalid as error:
+        raise LakeError(f"{path} is no whole Parquet file: delete it and run again") from error
 
 
 def _groups_of(file: pq.ParquetFile, wanted: pa.Array) -> list[int]:

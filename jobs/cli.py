@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from cluster.exits import FAILED_SHARDS, OVER_QUARANTINE
 from jobs.names import complete_format, complete_profile
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ app = typer.Typer(
 out = Console()
 err = Console(stderr=True)
 
-DONE, FAILED, USAGE, QUARANTINE = range(4)
 QUARANTINE_LIMIT = 0.01
 
 LakeUrl = Annotated[str, typer.Argument(metavar="LAKE", help="Folder or URL of the lake.")]
@@ -117,7 +117,7 @@ def ingest(
         show_ingest(source, report, out)
         over |= report.lost_share > QUARANTINE_LIMIT
     if over:
-        raise typer.Exit(QUARANTINE)
+        raise typer.Exit(OVER_QUARANTINE)
 
 
 @app.command(epilog="Example: slatemill run lake --profile lexical")
@@ -419,7 +419,7 @@ def doctor(
     else:
         show_verdict(profile, well, out)
     if not well:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(FAILED_SHARDS)
 
 
 @app.command(epilog="Example: slatemill formats")

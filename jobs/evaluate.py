@@ -12,8 +12,8 @@ import pyarrow as pa
 from cluster import snapshot, tables
 from cluster.batches import seq_of
 from cluster.errors import LakeError
+from cluster.exits import FAILED_SHARDS, NEEDS_BACKFILL
 from cluster.lake import Lake
-from cluster.report import FAILED_SHARDS, NEEDS_BACKFILL
 from cluster.runfiles import QUARANTINE
 from jobs.ingest import INGEST
 from models.registry import log_evaluation

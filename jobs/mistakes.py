@@ -6,7 +6,8 @@ import errno
 import sys
 
 from cluster.errors import LakeError
-from cluster.report import FAILED_SHARDS
+from cluster.exits import FAILED_SHARDS, USAGE
+from cluster.parallel import WorkerDied
 from jobs.config import ConfigError
 from jobs.run import RunFailed
 from jobs.train import NothingToLearn
@@ -16,8 +17,6 @@ from models.registry import RankerNotFound
 from models.resolve import ModelNotFound
 from models.tracking import without_password
 from pipeline.ingest.errors import IngestError
-
-USAGE = 2
 
 _MENDABLE = (
     LakeError,
@@ -36,6 +35,8 @@ def explain(error: Exception) -> tuple[str, int] | None:
     """The message and exit code of an error; None for one that no person has caused, which is a bug of ours."""
     if isinstance(error, RunFailed):
         return str(error), error.report.exit_code
+    if isinstance(error, WorkerDied):
+        return str(error), FAILED_SHARDS
     if isinstance(error, _MENDABLE):
         return str(error), USAGE
     if isinstance(error, OSError):

@@ -20,6 +20,10 @@ from jobs.config import Profile
 from jobs.graph import stages
 from models.ranker import LightGBMRanker
 
+TO_DO = (Outlook.DO, Outlook.FOLLOW)
+COSTLY = (*TO_DO, Outlook.NEEDS_BACKFILL)
+"""What a run computes or may compute, and what it would with a back-fill: the outlooks that have a cost."""
+
 Why = tuple[Outlook, tuple[Reason, ...]]
 
 
@@ -65,16 +69,15 @@ class Planned:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain literals, for JSON. A `seconds` of null is not known."""
-        done = (Outlook.DO, Outlook.FOLLOW)
         return {
             "lake": self.lake,
             "profile": self.profile,
             "batches": self.batches,
             "shards": {outlook.value: self.shards(outlook) for outlook in Outlook},
             "workers": self.workers,
-            "worker_seconds": {outlook.value: self.seconds(outlook) for outlook in (*done, Outlook.NEEDS_BACKFILL)},
-            "wall_seconds": self.seconds(*done) / self.workers,
-            "unpriced": self.unpriced(*done),
+            "worker_seconds": {outlook.value: self.seconds(outlook) for outlook in COSTLY},
+            "wall_seconds": self.seconds(*TO_DO) / self.workers,
+            "unpriced": self.unpriced(*TO_DO),
             "stages": [_stage_dict(stage) for stage in self.stages],
         }
 
@@ -117,12 +120,11 @@ def _stage_plan(made: Plan, prospects: Mapping[Shard, Prospect], index: int, pri
 
 
 def _stage_dict(stage: StagePlan) -> dict[str, Any]:
-    costly = (Outlook.DO, Outlook.FOLLOW, Outlook.NEEDS_BACKFILL)
     return {
         "stage": stage.name,
         "shards": {outlook.value: stage.shards[outlook] for outlook in Outlook},
-        "rows": {outlook.value: stage.rows[outlook] for outlook in costly},
-        "worker_seconds": {outlook.value: stage.seconds(outlook) for outlook in costly},
+        "rows": {outlook.value: stage.rows[outlook] for outlook in COSTLY},
+        "worker_seconds": {outlook.value: stage.seconds(outlook) for outlook in COSTLY},
         "price": None
         if stage.price is None
         else {"seconds_per_row": stage.price.seconds_per_row, "of_this_choice": stage.price.of_this_choice},

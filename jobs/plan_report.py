@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cluster.forecast import Outlook
 from cluster.stamp import Cause, Reason
-from jobs.plan import Planned, StagePlan
+from jobs.plan import COSTLY, TO_DO, Planned, StagePlan
 
 _SAID = {
     Cause.NEW: "new",
@@ -22,7 +22,6 @@ _SAID = {
     Cause.UPSTREAM: "upstream",
     Cause.UNKNOWN: "made by an earlier slatemill",
 }
-_FUTURE = (Outlook.DO, Outlook.FOLLOW)
 
 
 def show_plan(planned: Planned, command: str, out: Console) -> None:
@@ -46,11 +45,11 @@ def _stages_table(planned: Planned) -> Table:
 
 def _cost(stage: StagePlan) -> str:
     """Worker seconds of what is to be done or redone, with what may follow and what a back-fill would take."""
-    if not any(stage.rows[outlook] for outlook in (*_FUTURE, Outlook.NEEDS_BACKFILL)):
+    if not any(stage.rows[outlook] for outlook in COSTLY):
         return "0"
     if stage.price is None:
         return "unknown"
-    total = sum(stage.seconds(outlook) or 0.0 for outlook in (*_FUTURE, Outlook.NEEDS_BACKFILL))
+    total = sum(stage.seconds(outlook) or 0.0 for outlook in COSTLY)
     return f"{_seconds(total)}{'' if stage.price.of_this_choice else '*'}"
 
 
@@ -79,7 +78,7 @@ def _show_sum(planned: Planned, command: str, out: Console) -> None:
     else:
         more = f", and up to {follow:,} more as far as what they read changes" if follow else ""
         out.print(Text(f"a run does {_count(do, 'shard', 'shards')}{more}"))
-        seconds, unpriced = planned.seconds(*_FUTURE), planned.unpriced(*_FUTURE)
+        seconds, unpriced = planned.seconds(*TO_DO), planned.unpriced(*TO_DO)
         least = "at least " if unpriced and seconds else ""
         if seconds:
             wall = f"{_seconds(seconds / planned.workers)} s with {_count(planned.workers, 'worker', 'workers')}"
@@ -87,9 +86,7 @@ def _show_sum(planned: Planned, command: str, out: Console) -> None:
         if unpriced:
             out.print(Text(f"unknown: the cost of {', '.join(unpriced)}, which no run of this lake has worked on"))
     if any(
-        stage.price is not None
-        and not stage.price.of_this_choice
-        and any(stage.rows[outlook] for outlook in (*_FUTURE, Outlook.NEEDS_BACKFILL))
+        stage.price is not None and not stage.price.of_this_choice and any(stage.rows[outlook] for outlook in COSTLY)
         for stage in planned.stages
     ):
         out.print(Text("* as another choice (model or profile) took it; this one never ran here"))

@@ -25,7 +25,7 @@ def schema(table: str | None = None, dim: int | None = None) -> dict[str, dict[s
     """
     if table is not None and table not in TABLES:
         near = difflib.get_close_matches(table, TABLES, n=1)
-        meant = f"; did you mean {near[0]}?" if near else ""
+        meant = f"; did you mean {near[0]}?" if near else "."
         raise NoSuchTable(f"no table {table!r}{meant} There are {', '.join(TABLES)}")
     chosen = TABLES if table is None else {table: TABLES[table]}
     return {name: _described(info, dim) for name, info in chosen.items()}

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 from cluster import snapshot, tables
 from cluster.batches import seq_of
 from cluster.errors import LakeError
+from cluster.exits import FAILED_SHARDS, NEEDS_BACKFILL
 from cluster.lake import Lake
-from cluster.report import FAILED_SHARDS, NEEDS_BACKFILL
 from cluster.runfiles import QUARANTINE
 from cluster.snapshot import Snapshot
 from jobs.ingest import INGEST

@@ -19,6 +19,7 @@ from cluster.snapshot import Run
 from cluster.stamp import flat
 from jobs.config import Profile
 from jobs.graph import stages
+from jobs.ingest import INGEST
 from jobs.quarantine import kept_aside
 from models.ranker import LightGBMRanker
 
@@ -107,7 +108,7 @@ def status(lake: Lake, profile: Profile, ranker: LightGBMRanker | None) -> Statu
         last_run=last,
         live=[beat for beat in beats(lake.storage) if not _is_over(lake, beat, last, now)],
         claims=uncommitted(lake),
-        lost_by_ingest=sum(group.lost for group in kept_aside(lake, stage="ingest")),
+        lost_by_ingest=sum(group.lost for group in kept_aside(lake, stage=INGEST)),
         notes=tuple(_notes(profile, ranker, last)),
     )
 

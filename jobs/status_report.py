@@ -10,11 +10,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cluster.exits import DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE
 from cluster.heartbeat import Beat
 from cluster.snapshot import Run
 from jobs.status import Status
 
-_CODES = {0: "done", 1: "failed shards", 2: "a back-fill is needed", 3: "quarantine over its limit"}
+_CODES = {
+    DONE: "done",
+    FAILED_SHARDS: "failed shards",
+    NEEDS_BACKFILL: "a back-fill is needed",
+    OVER_QUARANTINE: "quarantine over its limit",
+}
 
 
 def show_status(found: Status, profile: str, out: Console) -> None:

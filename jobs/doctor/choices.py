@@ -40,7 +40,7 @@ def ranker(profile: Profile) -> Found:
     try:
         with _impatient():
             found = load_ranker(None, profile.name)
-    except Exception as error:  # as above: the check of MLflow says what is wrong with its store
+    except Exception as error:  # whatever MLflow lets through: its own check says what is wrong
         return Found("warning", f"the registry does not give it: {brief(error)[:_SHORT]}", "see mlflow above")
     if found is None:
         to_do = f"slatemill train LAKE --profile {profile.name}"

@@ -8,12 +8,11 @@ from pathlib import Path
 
 from cluster.batches import committed
 from cluster.errors import NotALake
-from cluster.lake import Lake
+from cluster.lake import DEFAULT_TOKENIZER, Lake
 from cluster.storage import Storage
 from jobs.doctor.check import Found
 from models.tokens import token_counter
 
-_TOKENIZER = "o200k_base"
 _SENTENCE, _SENTENCE_TOKENS = "Ada moved to Rome in March 2024.", 10
 _LITTLE, _TOO_LITTLE = 5e9, 1e8
 
@@ -72,9 +71,9 @@ def room(url: str) -> Found:
 
 def _tokenizer_of(url: str | None) -> str:
     try:
-        return Lake.open(url).tokenizer if url is not None else _TOKENIZER
+        return Lake.open(url).tokenizer if url is not None else DEFAULT_TOKENIZER
     except Exception:  # what is wrong with the lake is said by its own check
-        return _TOKENIZER
+        return DEFAULT_TOKENIZER
 
 
 def _nearest(url: str) -> Storage:

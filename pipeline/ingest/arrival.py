@@ -1,9 +1,9 @@
 """What a reader delivers: staged tables, which know their source but not yet their place in the lake.
 
 They can be spooled to disk between parsing and settling. `item` is the position of an array item or line in the source,
-counted on from one `file` to the next,
-`session_position` and `turn_position` are positions in the item and in the session, before anything is dropped: within
-a history, (item, session_position, turn_position) is source order. Rows of one history may come from several items.
+counted on from one `file` to the next, and `file_item` that in its file; `session_position` and `turn_position` are
+positions in the item and in the session, before anything is dropped: within a history, (item, session_position,
+turn_position) is source order. Rows of one history may come from several items.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ STAGED_TURNS = pa.schema(
         pa.field("history_id", TEXT, nullable=False),
         pa.field("item", pa.int64(), nullable=False),
         pa.field("file", TEXT, nullable=False),
+        pa.field("file_item", pa.int64(), nullable=False),
         pa.field("session_position", pa.int64(), nullable=False),
         pa.field("turn_position", pa.int64(), nullable=False),
         pa.field("session_key", TEXT, nullable=False),
@@ -48,6 +49,7 @@ STAGED_REQUESTS = pa.schema(
         pa.field("request_id", TEXT, nullable=False),
         pa.field("item", pa.int64(), nullable=False),
         pa.field("file", TEXT, nullable=False),
+        pa.field("file_item", pa.int64(), nullable=False),
         pa.field("request_position", pa.int64(), nullable=False),
         pa.field("mode", TEXT, nullable=False),
         pa.field("text", TEXT, nullable=False),

@@ -26,7 +26,7 @@ def asked_by_user(
 
     Ids are `<prefix>#t<position of the turn>`; positions of requests count from `first`.
     """
-    asking = [turn for turn in _stored(session) if turn.role == "user"]
+    asking = [turn for turn in stored(session) if turn.role == "user"]
     for number, turn in enumerate(_chosen(asking, requests)):
         yield SourceRequest(
             first + number,
@@ -47,7 +47,7 @@ def asked_by_step(
     beginning of the task, and of the newest step and what was said since it the beginning and the end. Ids are
     `<prefix>#s<position of the last turn that is seen>`.
     """
-    turns = _stored(session)
+    turns = stored(session)
     steps = [at for at, turn in enumerate(turns) if turn.role == "assistant"]
     moments = [turns[step:following] for step, following in pairwise([*steps, len(turns)])]
     for number, newest in enumerate(_chosen(moments, requests)):
@@ -63,7 +63,7 @@ def asked_by_step(
         )
 
 
-def _stored(session: SourceSession) -> list[SourceTurn]:
+def stored(session: SourceSession) -> list[SourceTurn]:
     """The turns that are not blank once they are sanitised: no other can be named."""
     return [turn for turn in session.turns if sanitise_text(turn.text).strip()]
 

@@ -1,4 +1,7 @@
-"""What LoCoMo and REALTALK share: sessions under numbered keys, captions, dialogue ids, questions that cite them."""
+"""What LoCoMo and REALTALK share: sessions under numbered keys, dialogue ids, questions that cite them.
+
+Captions and answers (`with_caption`, `text_or_none`) are written so by other formats too.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from pipeline.ingest.messages import MessageError, as_object, json_text, turns_o
 from pipeline.ingest.source import SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
 from pipeline.ingest.times import TimeError
 
-_SESSION = re.compile(r"session_(\d{1,9})", re.ASCII)
+SESSION = re.compile(r"session_(\d{1,9})", re.ASCII)
+"""The key of a session, with its number."""
 _ID = r"D:?0*(\d{1,9}):0*(\d{1,9})"
 _DIALOGUE_ID = re.compile(rf"{_ID}\.*", re.ASCII | re.IGNORECASE)
 # An id, or the first and the last of a range.
@@ -89,7 +93,7 @@ def add_sessions(
     turns, and may raise TimeError. `prefix` begins places.
     """
     ids = DialogueIds()
-    numbered = sorted((int(match[1]), name) for name in container if (match := _SESSION.fullmatch(name)))
+    numbered = sorted((int(match[1]), name) for name in container if (match := SESSION.fullmatch(name)))
     for position, (_, name) in enumerate(numbered):
         session, where = container[name], f"{prefix}{name}"
         if not isinstance(session, list):

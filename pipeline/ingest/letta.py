@@ -20,7 +20,7 @@ from pipeline.ingest.codes import Code
 from pipeline.ingest.keyed import Keys, MissingKeyError, as_name
 from pipeline.ingest.messages import MessageError, as_object, content_text, message_text, role_of
 from pipeline.ingest.options import Options
-from pipeline.ingest.records import records
+from pipeline.ingest.records import file_name, records
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory, SourceSession, SourceTurn
 from pipeline.ingest.times import TimeError, parse_iso_time
@@ -64,7 +64,7 @@ class _Agent:
 
 def _agents(document: Document) -> Iterator[_Agent | Refused]:
     for record in records(document):
-        file = document.stem if record.position == 0 else f"{document.stem}:{record.number}"
+        file = file_name(document, record)
         value = record.value
         if isinstance(value, Refused):
             yield value

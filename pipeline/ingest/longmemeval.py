@@ -6,11 +6,11 @@ away, so they reach `source_session` and nothing else. Evidence is what `has_ans
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from pipeline.ingest.codes import Code
+from pipeline.ingest.dialogue import text_or_none
 from pipeline.ingest.json_items import json_items
 from pipeline.ingest.options import Options
 from pipeline.ingest.sample import Sample
@@ -166,8 +166,8 @@ def _requests(
             request_id,
             text,
             asked_at=asked_at,
-            category=_text_or_none(values["question_type"][position]),
-            answer=_text_or_none(values["answer"][position]),
+            category=text_or_none(values["question_type"][position]),
+            answer=text_or_none(values["answer"][position]),
             adversarial=adversarial,
             evidence=() if adversarial else tuple(evidence[position]),
         )
@@ -213,13 +213,6 @@ def _as_list(value: Any) -> list[Any]:
 def _spread(value: Any, count: int) -> list[Any]:
     """One value a question: a list as it is, anything else repeated."""
     return value if isinstance(value, list) and len(value) == count else [value] * count
-
-
-def _text_or_none(value: Any) -> str | None:
-    """Answers may be numbers, and once in a while structures."""
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)
 
 
 def _rows(item: Any) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from pipeline.ingest.asking import stored
 from pipeline.ingest.codes import Code
 from pipeline.ingest.days import Times, add_days
 from pipeline.ingest.dialogue import text_or_none, with_caption
@@ -21,7 +22,6 @@ from pipeline.ingest.options import Options
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory, SourceRequest, SourceTurn, TurnReference
 from pipeline.ingest.times import TimeError, parse_memsim_time
-from pipeline.text import sanitise_text
 
 _FAILED = ("[ERRORQ]", "[ERRORA]")
 """What the simulator writes where it could make no question or no answer."""
@@ -151,9 +151,8 @@ def _first_unseen(history: SourceHistory, asked_at: datetime | None, times: Time
         return None
     for session in history.sessions:
         if session.name == asked_at.date().isoformat():
-            for turn in session.turns:
-                later = turn.position in times and times[turn.position] > asked_at
-                if later and sanitise_text(turn.text).strip():
+            for turn in stored(session):
+                if turn.position in times and times[turn.position] > asked_at:
                     return TurnReference(session.position, turn.position, f"{where}, time")
     return None
 

@@ -17,15 +17,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from pipeline.ingest.codes import Code
-from pipeline.ingest.messages import MessageError, as_object, content_text, role_of
+from pipeline.ingest.messages import MessageError, content_text, role_of
 from pipeline.ingest.options import Options
-from pipeline.ingest.records import Record
-from pipeline.ingest.runs import add_session, runs_of
+from pipeline.ingest.records import file_name
+from pipeline.ingest.runs import Log, read_run, runs_of
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory
 from pipeline.ingest.steps import Call, Run, names, tool_calls
-from pipeline.ingest.times import TimeError, parse_epoch_or_iso_time
+from pipeline.ingest.times import parse_epoch_or_iso_time
 
 _MARKS = re.compile(
     r"COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT|MINI_SWE_AGENT_FINAL_OUTPUT|```mswea_bash_command|<returncode>"
@@ -41,10 +40,10 @@ _INFO = ("mini_version", "exit_status", "model_stats")
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """The run that a file holds, or one run a line. Raises IngestError for a broken array."""
     for record in runs_of(document, lambda value: "messages" in value):
-        history_id = document.stem if record.position == 0 else f"{document.stem}:{record.number}"
+        history_id = file_name(document, record)
         task = record.value.get("instance_id") if isinstance(record.value, dict) else None
         if options.items.wants(record.position, [history_id, *([task] if isinstance(task, str) else [])]):
-            yield _history(record, history_id, options)
+            yield read_run(record, history_id, _LOG, options)
 
 
 def recognises(sample: Sample) -> bool:
@@ -74,50 +73,22 @@ def _is_run(record: dict[str, Any]) -> bool:
     return named or (isinstance(info, dict) and any(key in info for key in _INFO))
 
 
-def _history(record: Record, history_id: str, options: Options) -> SourceHistory | Refused:
-    value, place = record.value, record.place
-    if isinstance(value, Refused):
-        return value
-    messages = value.get("messages") if isinstance(value, dict) else value
-    if not isinstance(messages, list):
-        return Refused(Code.WRONG_SHAPE, place, "it has no list under the key messages", 1, history_id)
-    if messages and not any(map(_is_message, messages)):
-        return Refused(Code.WRONG_SHAPE, place, "none of its messages has a role", len(messages), history_id)
-    history = SourceHistory(history_id, record.position)
-    try:
-        time = _first_time(messages)
-    except TimeError as error:
-        history.refuse(Code.BAD_TIME, place, f"timestamp: {error}", max(1, len(messages)))
-        return history
-    run = Run()
-    _read_messages(history, run, messages, place)
-    return add_session(history, run, time, options, place)
+def _time(message: dict[str, Any]) -> datetime | None:
+    extra = message.get("extra")
+    return parse_epoch_or_iso_time(extra.get("timestamp")) if isinstance(extra, dict) else None
 
 
-def _first_time(messages: list[Any]) -> datetime | None:
-    for message in messages:
-        extra = message.get("extra") if isinstance(message, dict) else None
-        if isinstance(extra, dict) and extra.get("timestamp") is not None:
-            return parse_epoch_or_iso_time(extra["timestamp"])
-    return None
+def _read_message(run: Run, position: int, message: dict[str, Any]) -> None:
+    role, content = role_of(message.get("role")), content_text(message.get("content"))
+    if role == "assistant":
+        run.act(position, *_action(message, content))
+    elif role in ("tool", "exit") or run.waits() or _OBSERVED.match(content):
+        run.observe(position, content, names(message.get("tool_call_id")))
+    else:
+        run.say(position, role, content)
 
 
-def _read_messages(history: SourceHistory, run: Run, messages: list[Any], place: str) -> None:
-    for position, given in enumerate(messages):
-        if isinstance(given, Refused):
-            history.refused.append(given)
-            continue
-        try:
-            message = as_object(given)
-            role, content = role_of(message.get("role")), content_text(message.get("content"))
-            if role == "assistant":
-                run.act(position, *_action(message, content))
-            elif role in ("tool", "exit") or run.waits() or _OBSERVED.match(content):
-                run.observe(position, content, names(message.get("tool_call_id")))
-            else:
-                run.say(position, role, content)
-        except MessageError as error:
-            history.refuse(Code.BAD_TURN, f"{place}, message {position}", str(error))
+_LOG = Log("messages", "message", _is_message, _time, _read_message)
 
 
 def _action(message: dict[str, Any], content: str) -> tuple[str, list[Call]]:

@@ -21,6 +21,7 @@ from jsonschema.exceptions import ValidationError
 from pipeline.ingest.codes import Code
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.options import Options
+from pipeline.ingest.records import records
 from pipeline.ingest.sample import PARQUET_MAGIC, Sample
 from pipeline.ingest.source import (
     Document,
@@ -41,9 +42,12 @@ Errors = dict[tuple[str | int, ...], str]
 
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
-    """Histories of a native file, one at a time. Raises IngestError for broken Parquet."""
+    """Histories of a native file, one at a time. Raises IngestError for broken Parquet or a broken array."""
     stream = document.stream
-    entries = _rows(stream) if stream.peek(4).startswith(PARQUET_MAGIC) else _lines(stream)
+    if stream.peek(4).startswith(PARQUET_MAGIC):
+        entries = _rows(stream)
+    else:
+        entries = ((record.place, record.value) for record in records(document))
     for position, (place, value) in enumerate(entries):
         history_id = value.get("history_id") if isinstance(value, dict) else None
         if options.items.wants(position, [history_id] if isinstance(history_id, str) else []):
@@ -54,20 +58,9 @@ def recognises(sample: Sample) -> bool:
     """Parquet, or objects with a history_id and sessions or requests."""
     if sample.shape == "parquet":
         return True
-    of_lines = sample.shape in ("lines", "object") and sample.all_have("history_id")
-    return of_lines and all("sessions" in record or "requests" in record for record in sample.records)
-
-
-def _lines(stream: io.BufferedReader) -> Iterator[tuple[str, Any]]:
-    """Place and JSON value of each line that is not blank. Bytes that are not UTF-8 become lone surrogates."""
-    for number, line in enumerate(stream, start=1):
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
-        if text.strip():
-            place = f"line {number}"
-            try:
-                yield place, json.loads(text)
-            except (ValueError, RecursionError) as error:
-                yield place, Refused(Code.NOT_JSON, place, f"the line is not JSON: {error}")
+    return sample.all_have("history_id") and all(
+        "sessions" in record or "requests" in record for record in sample.records
+    )
 
 
 def _rows(stream: io.BufferedReader) -> Iterator[tuple[str, Any]]:

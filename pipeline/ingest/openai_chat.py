@@ -7,7 +7,6 @@ holds the model's reply in `response`, which is the last turn.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -17,7 +16,7 @@ from pipeline.ingest.errors import IngestError
 from pipeline.ingest.keyed import Keys, MissingKeyError, add_session, as_name, look_up
 from pipeline.ingest.messages import MessageError, as_object, message_text, role_of, turns_of
 from pipeline.ingest.options import Options
-from pipeline.ingest.records import Record, records
+from pipeline.ingest.records import Record, look_ahead
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory, SourceTurn
 
@@ -33,14 +32,8 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
 
     Raises IngestError for a broken array, and for a bare list of messages of several sessions.
     """
-    given = records(document)
-    start: list[Record] = []
-    for record in given:
-        start.append(record)
-        if isinstance(record.value, dict | list):
-            break
-    every = itertools.chain(start, given)
-    if start and _is_message(start[-1].value):
+    first, every = look_ahead(document, dict, list)
+    if _is_message(first):
         # A message has an id of its own: it does not name the session.
         keys = Keys.of(options, HISTORY_KEYS, SESSION_KEYS[:-1], TIME_KEYS)
         yield from _bare(document, every, options, keys)

@@ -14,16 +14,14 @@ from collections.abc import Hashable, Iterator
 from datetime import datetime
 from typing import Any
 
-from pipeline.ingest.codes import Code
 from pipeline.ingest.messages import MessageError, as_object, content_text
 from pipeline.ingest.openhands_actions import action_v0, action_v1, observation_v1
 from pipeline.ingest.options import Options
-from pipeline.ingest.records import Record
-from pipeline.ingest.runs import add_session, runs_of
+from pipeline.ingest.runs import Log, read_run, runs_of
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory
 from pipeline.ingest.steps import Call, Run, names
-from pipeline.ingest.times import TimeError, parse_iso_time
+from pipeline.ingest.times import parse_iso_time
 
 _NOISE = frozenset(
     ("null", "agent_state_changed", "change_agent_state", "recall", "condense", "condensation", "condensation_request")
@@ -45,7 +43,7 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
             history_id = f"{document.stem}:{record.number if task is None else task}"
             ids = [history_id] if task is None else [history_id, task]
         if options.items.wants(record.position, ids):
-            yield _history(record, history_id, options)
+            yield read_run(record, history_id, _LOG, options)
 
 
 def recognises(sample: Sample) -> bool:
@@ -85,37 +83,8 @@ def _task(value: Any) -> str | None:
     return None
 
 
-def _history(record: Record, history_id: str, options: Options) -> SourceHistory | Refused:
-    value, place = record.value, record.place
-    if isinstance(value, Refused):
-        return value
-    events = value.get("history") if isinstance(value, dict) else value
-    if not isinstance(events, list):
-        return Refused(Code.WRONG_SHAPE, place, "it has no list under the key history", 1, history_id)
-    events = _events(events)
-    if events and not any(map(_is_event, events)):
-        return Refused(Code.WRONG_SHAPE, place, "it holds no event", len(events), history_id)
-    history = SourceHistory(history_id, record.position)
-    try:
-        time = _first_time(events)
-    except TimeError as error:
-        history.refuse(Code.BAD_TIME, place, f"timestamp: {error}", max(1, len(events)))
-        return history
-    run = Run()
-    for position, event in enumerate(events):
-        try:
-            if isinstance(event, Refused):
-                history.refused.append(event)
-            else:
-                _read_event(run, position, as_object(event))
-        except MessageError as error:
-            history.refuse(Code.BAD_TURN, f"{place}, event {position}", str(error))
-    return add_session(history, run, time, options, place)
-
-
-def _first_time(events: list[Any]) -> datetime | None:
-    times = (parse_iso_time(event.get("timestamp")) for event in events if isinstance(event, dict))
-    return next((time for time in times if time is not None), None)
+def _time(event: dict[str, Any]) -> datetime | None:
+    return parse_iso_time(event.get("timestamp"))
 
 
 def _read_event(run: Run, position: int, event: dict[str, Any]) -> None:
@@ -129,6 +98,9 @@ def _read_event(run: Run, position: int, event: dict[str, Any]) -> None:
         raise MessageError("the event is neither an action nor an observation")
     elif observation not in _NOISE:
         run.observe(position, content_text(event.get("content")), _keys("cause", event), _name(event))
+
+
+_LOG = Log("history", "event", _is_event, _time, _read_event, _events)
 
 
 def _read_action_v0(run: Run, position: int, event: dict[str, Any], action: str) -> None:

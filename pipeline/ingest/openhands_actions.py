@@ -30,7 +30,10 @@ def action_v0(action: str, args: dict[str, Any], event: dict[str, Any]) -> tuple
 
 
 def action_v1(event: dict[str, Any]) -> tuple[str, str]:
-    """Thought and call of an ActionEvent; the call as the model wrote it where it could not be run."""
+    """Thought and call of an ActionEvent; the call as the model wrote it where it could not be run.
+
+    Raises MessageError.
+    """
     thought = content_text(event.get("thought")) or content_text(event.get("reasoning_content"))
     action, name = event.get("action"), event.get("tool_name")
     if action is None and isinstance(event.get("tool_call"), dict):

@@ -6,19 +6,16 @@ session its turn is in; that is where the turn stands. Of an image its caption i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from pipeline.ingest.dialogue import add_requests, add_sessions
+from pipeline.ingest.dialogue import SESSION, add_requests, add_sessions
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.options import Options
 from pipeline.ingest.sample import Sample, json_object
 from pipeline.ingest.source import Document, Refused, SourceHistory
 from pipeline.ingest.times import parse_realtalk_time
-
-_SESSION = re.compile(r"session_\d+", re.ASCII)
 
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
@@ -47,7 +44,7 @@ def recognises(sample: Sample) -> bool:
 
 
 def _holds_sessions(chat: dict[str, Any]) -> bool:
-    return any(_SESSION.fullmatch(key) and isinstance(session, list) for key, session in chat.items())
+    return any(SESSION.fullmatch(key) and isinstance(session, list) for key, session in chat.items())
 
 
 def _time(given: Any, session: list[Any]) -> datetime | None:

@@ -59,6 +59,27 @@ def records(document: Document) -> Iterator[Record]:
         yield Record(position, number, place, _value(line, place))
 
 
+def look_ahead(document: Document, *kinds: type) -> tuple[Any, Iterator[Record]]:
+    """The first value of a document that is of one of the kinds, None where there is none; and all its records.
+
+    Raises IngestError as `records` does, then or later.
+    """
+    given = records(document)
+    start: list[Record] = []
+    found = None
+    for record in given:
+        start.append(record)
+        if isinstance(record.value, kinds):
+            found = record.value
+            break
+    return found, itertools.chain(start, given)
+
+
+def file_name(document: Document, record: Record) -> str:
+    """What a record is called that bears no name: after its file and, but for the first, its number."""
+    return document.stem if record.position == 0 else f"{document.stem}:{record.number}"
+
+
 def _goes_on(line: bytes, following: bytes) -> bool:
     """Whether a first line begins an object of several lines, rather than being a broken line of its own."""
     if not isinstance(_value(line, ""), Refused):

@@ -174,7 +174,11 @@ def _settle_requests(asked: pl.DataFrame, stored: pl.DataFrame) -> tuple[pl.Data
     """
     columns = [*REQUEST_KEY, *_REQUEST_CONTENT]
     before = stored.select(
-        *columns, item=pl.lit(-1, pl.Int64), request_position=pl.lit(0, pl.Int64), file=pl.lit(None, pl.String)
+        *columns,
+        item=pl.lit(-1, pl.Int64),
+        request_position=pl.lit(0, pl.Int64),
+        file=pl.lit(None, pl.String),
+        file_item=pl.lit(None, pl.Int64),
     )
     every = pl.concat([before, asked.select(before.columns)]).sort(*REQUEST_KEY, "item", "request_position")
     content = pl.struct(_REQUEST_CONTENT)
@@ -206,14 +210,14 @@ def _settle_labels(
 
 def _lost_sessions(overflow: pl.DataFrame) -> pl.DataFrame:
     reason = f"a history has room for {MAX_SESSIONS} sessions in one batch: deliver the rest in another source"
-    lost = overflow.group_by("history_id").agg(pl.col("item", "file", "session_position").first(), weight=pl.len())
-    place = pl.format("item {}, session {} and what follows", "item", "session_position")
+    lost = overflow.group_by("history_id").agg(pl.col("file", "file_item", "session_position").first(), weight=pl.len())
+    place = pl.format("item {}, session {} and what follows", "file_item", "session_position")
     rows = lost.with_columns(place=place, request_id=pl.lit(None, pl.String))
     return _quarantined(rows, Code.NO_ROOM, reason)
 
 
 def _lost_requests(requests: pl.DataFrame, code: Code, reason: str) -> pl.DataFrame:
-    place = pl.format("item {}, request {}", "item", "request_position")
+    place = pl.format("item {}, request {}", "file_item", "request_position")
     return _quarantined(requests.with_columns(place=place, weight=pl.lit(1)), code, reason)
 
 

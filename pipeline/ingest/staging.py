@@ -153,6 +153,7 @@ class Staging:
                     "history_id": history_id,
                     "item": item,
                     "file": self._file,
+                    "file_item": item - self._first_item,
                     "session_position": session.position,
                     "turn_position": turn.position,
                     "session_key": staged.key,
@@ -202,6 +203,7 @@ class Staging:
         self._requests.append(
             {
                 **names,
+                "file_item": item - self._first_item,
                 "mode": request.mode,
                 "text": self._clean(request.text),
                 "asked_at": request.asked_at,

@@ -15,8 +15,6 @@ _MONTH_NUMBERS = {name: index % 12 + 1 for index, name in enumerate(_MONTHS + _F
 _LONGMEMEVAL = re.compile(
     r"(\d{4})/(\d{1,2})/(\d{1,2})(?:\s*\([^)]*\))?(?:\s+(\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.ASCII
 )
-_LONGEST = 80
-"""Characters of a time, which a reason may quote; what is longer is a text of its own."""
 _EPOCH = re.compile(r"\d{10}(?:\.\d*)?|\d{13}", re.ASCII)
 _FIRST_MILLISECONDS = 1e11
 """From here on a number counts milliseconds: as seconds it would be a date after the year 5000."""

@@ -93,6 +93,14 @@ def test_it_writes_once_in_a_while_and_less_often_where_it_cannot(storage):
         clock.seconds += 1
         progress.tick()
     assert 0 < storage.written <= 4
+    storage.broken = False
+    clock.seconds += 100
+    progress.tick()
+    storage.written = 0
+    for _ in range(30):
+        clock.seconds += 1
+        progress.tick()
+    assert storage.written == 30 / EVERY_S, "a run that can write again is not taken for dead"
     progress.stop()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from cluster import report
+from cluster import exits
 from jobs import cli
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -55,7 +55,7 @@ def test_commands_are_found_in_blocks_and_in_prose() -> None:
 @pytest.mark.flash
 def test_the_page_about_operations_knows_every_exit_code() -> None:
     told = [int(code) for code in re.findall(r"^\| (\d) \|", OPERATIONS.read_text(), re.MULTILINE)]
-    assert told == [report.DONE, report.FAILED_SHARDS, report.NEEDS_BACKFILL, report.OVER_QUARANTINE]
+    assert told == [exits.DONE, exits.FAILED_SHARDS, exits.NEEDS_BACKFILL, exits.OVER_QUARANTINE]
 
 
 @pytest.mark.flash

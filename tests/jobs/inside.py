@@ -50,6 +50,11 @@ def ran(
     return report, run_id
 
 
+def contents(lake: Lake) -> dict[str, int]:
+    """Every file of a lake, and when it was written."""
+    return {str(path): path.stat().st_mtime_ns for path in Path(lake.url).rglob("*") if path.is_file()}
+
+
 def said_by_main(monkeypatch: Any, capsys: Any, *arguments: str) -> tuple[int, str, str]:
     """Calls the command as a shell does: its exit code, and what it wrote to standard output and error."""
     monkeypatch.setattr(sys, "argv", ["slatemill", *arguments])

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from inside import said_by_main
 
 from cluster.lake import Lake
 from jobs import cli
@@ -99,11 +100,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str) -> tuple[int, str, str]:
     """Exit code, standard output and error of a command; an error that main lets through fails the test."""
-    monkeypatch.setattr(sys, "argv", ["slatemill", *command.split()])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    printed = capsys.readouterr()
-    return ended.value.code or 0, printed.out, " ".join(printed.err.split())
+    code, out, err = said_by_main(monkeypatch, capsys, *command.split())
+    return code, out, " ".join(err.split())
 
 
 @pytest.mark.flash

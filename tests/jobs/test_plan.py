@@ -8,17 +8,16 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from inside import ITEMS, LEXICAL, delivered, said_by_main, stored
+from inside import ITEMS, LEXICAL, contents, delivered, said_by_main, stored
 from rich.console import Console
 
 from cluster import rayenv
+from cluster.exits import NEEDS_BACKFILL
 from cluster.forecast import LEFT, Outlook
 from cluster.lake import Lake
-from cluster.report import NEEDS_BACKFILL
 from cluster.stamp import Cause
 from jobs import graph
 from jobs.config import Profile, load_profile
@@ -45,11 +44,6 @@ def ranker(trees: int) -> LightGBMRanker:
     features = (rows[:, None] % 7 + np.arange(len(FEATURE_NAMES))).astype(np.float32)
     params = RankerParams(trees=trees, num_leaves=4)
     return fit(features, (rows % 7 > 4).astype(np.int32), np.full(4, 20), FEATURE_NAMES, params, profile="lexical")
-
-
-def contents(lake: Lake) -> dict[str, int]:
-    """Every file of a lake, and when it was written."""
-    return {str(path): path.stat().st_mtime_ns for path in Path(lake.url).rglob("*") if path.is_file()}
 
 
 def then_ran(

@@ -13,9 +13,9 @@ from rich.console import Console
 from cluster import quarantine, rayenv, shard
 from cluster.batches import claim, committed
 from cluster.errors import NoSuchStage
+from cluster.exits import OVER_QUARANTINE
 from cluster.lake import Lake
 from cluster.plan import Plan, State
-from cluster.report import OVER_QUARANTINE
 from jobs.config import load_profile
 from jobs.graph import stages
 from jobs.ingest import ingest
@@ -134,7 +134,6 @@ def test_json_is_all_that_is_written_and_mistakes_end_with_code_2(lossy, monkeyp
 def test_rows_of_a_batch_that_is_not_committed_are_not_shown(tmp_path):
     lake = stored(tmp_path, ITEMS[:1])
     held = claim(lake, "f" * 64)
-    rows = schemas.QUARANTINE.empty_table()
     stage = stages(LEXICAL, lake.tokenizer)[0]
     units = pl.DataFrame({"history_id": ["h"], "session_index": [1], "turn_index": [1], "weight": [1]})
     rows = quarantine.crash_rows(units, stage, "it kills")

@@ -79,5 +79,5 @@ def test_json_is_all_that_is_written_and_an_unknown_table_ends_with_code_2(monke
     code, out, err = said_by_main(monkeypatch, capsys, "schema", "pool")
     assert (code, out) == (2, "")
     assert "did you mean pools?" in err
-    with pytest.raises(NoSuchTable, match="There are turns, sources"):
+    with pytest.raises(NoSuchTable, match=r"no table 'nothing like it'\. There are turns, sources"):
         schema("nothing like it")

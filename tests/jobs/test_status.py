@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from inside import ITEMS, LEXICAL, delivered, ran, said_by_main, stored
+from inside import ITEMS, LEXICAL, contents, delivered, ran, said_by_main, stored
 from lakes import Shell
 from rich.console import Console
 
 from cluster import rayenv
 from cluster.batches import claim
+from cluster.forecast import Outlook
 from cluster.heartbeat import DEAD_AFTER_S, Heartbeat
 from cluster.lake import Lake
 from cluster.report import StageReport
@@ -38,10 +39,6 @@ def columns(found: Status) -> dict[str, tuple[int, ...]]:
     counted = {stage.stage: (stage.done, stage.stale, stage.missing, stage.waiting) for stage in found.stages}
     assert {stage.stage: stage.shards for stage in found.stages} == {name: sum(row) for name, row in counted.items()}
     return counted
-
-
-def contents(lake: Lake) -> dict[str, int]:
-    return {str(path): path.stat().st_mtime_ns for path in Path(lake.url).rglob("*") if path.is_file()}
 
 
 def beaten(lake: Lake, run_id: str, ago_s: float, profile: str = "lexical") -> None:
@@ -84,7 +81,7 @@ def test_stages_are_counted_as_they_stand_and_nothing_is_written(tmp_path):
         assert changed.notes == (
             "the last run had other options than the profile has now: recall.pool_size, slates.budgets",
         )
-        assert plan(lake, LEXICAL, None).shards() == 0
+        assert plan(lake, LEXICAL, None).shards(Outlook.DO, Outlook.FOLLOW) == 0
 
         delivered(lake, tmp_path / "later.json", [history(seed=9, index=0, sessions=2)])
         assert set(columns(status(lake, LEXICAL, None)).values()) == {(n, 0, 1, 0)}

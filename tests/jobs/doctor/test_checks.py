@@ -15,12 +15,12 @@ from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import constants
+from inside import said_by_main
 from rich.console import Console
 
 from cluster.errors import LakeError
 from cluster.lake import Lake
 from cluster.storage import Storage
-from jobs import cli
 from jobs.config import EmbedderOptions, Profile, load_profile
 from jobs.doctor import checks, choices, lakes, machine, software
 from jobs.doctor.check import Check, Finding, Found, examine, works
@@ -41,11 +41,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def doctor(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["slatemill", "doctor", *words])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    said = capsys.readouterr()
-    return ended.value.code or 0, said.out, said.err
+    return said_by_main(monkeypatch, capsys, "doctor", *words)
 
 
 def look(found: Found | Exception, name: str = "one", needed: bool = True) -> Check:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from arrived import refused
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
@@ -41,10 +42,6 @@ def chat(*messages: Any, name: str = "c1", time: Any = MONDAY, **more: Any) -> d
     last = f"n{len(messages) - 1}" if messages else "root"
     title = {"title": "T", "create_time": time, "conversation_id": name, "current_node": last, "mapping": nodes}
     return {**title, **more}
-
-
-def refused(arrival: Any) -> list[tuple[str, str]]:
-    return [(row["code"], row["place"]) for row in arrival.quarantine.to_pylist()]
 
 
 def test_the_file_is_one_history_and_conversations_stand_in_the_order_of_their_times(settle_first: Any) -> None:

@@ -36,6 +36,7 @@ def parquet() -> bytes:
         ([{"question": "?", "question_id": "q", "haystack_sessions": [[]]}], "longmemeval"),
         ([{"sample_id": "conv-1", "conversation": {"session_1": []}, "qa": []}], "locomo"),
         ({"history_id": "h", "sessions": []}, "native"),
+        ([{"history_id": "h", "requests": []}], "native"),
         ({"messages": [{"role": "user", "content": "?"}], "user": "ada"}, "openai-chat"),
         ([{"messages": []}, {"messages": [{"role": "user", "content": None}]}], "openai-chat"),
         ([{"role": "system", "content": "Be kind."}, {"role": "assistant", "tool_calls": []}], "openai-chat"),

@@ -11,6 +11,60 @@ import pytest
 from pipeline.ingest.errors import IngestError
 
 DOCUMENTS: dict[str, Any] = {
+    "longmemeval": [
+        {
+            "question_id": "q1",
+            "question_type": "multi-session",
+            "question": "Where?",
+            "question_date": "2023/05/30 (Tue) 23:40",
+            "answer": "Rome",
+            "answer_session_ids": ["a"],
+            "haystack_session_ids": ["a"],
+            "haystack_dates": ["2023/05/20 (Sat) 02:21"],
+            "haystack_sessions": [[{"role": "user", "content": [{"text": "words"}], "has_answer": True}]],
+        }
+    ],
+    "mini-swe-agent": {
+        "trajectory_format": "mini-swe-agent-1.1",
+        "info": {"exit_status": "submitted"},
+        "messages": [
+            {"role": "user", "content": "Solve this", "extra": {"timestamp": 1757318400}},
+            {
+                "role": "assistant",
+                "content": "Look.",
+                "tool_calls": [{"id": "t", "function": {"name": "bash", "arguments": "{}"}}],
+            },
+            {"role": "tool", "tool_call_id": "t", "content": "<returncode>0</returncode>"},
+        ],
+    },
+    "native": [
+        {
+            "history_id": "h",
+            "sessions": [
+                {"session_id": "s", "time": None, "turns": [{"role": "user", "text": "words", "turn_id": "t"}]}
+            ],
+            "requests": [
+                {
+                    "request_id": "r",
+                    "text": "?",
+                    "asked_at": "2026-12-01T08:00:00Z",
+                    "seen": {"session": "s", "turn": "t"},
+                    "evidence": [{"session": 0, "turn": 0}],
+                }
+            ],
+        }
+    ],
+    "openhands": [
+        {"id": 0, "source": "user", "timestamp": "2025-01-01T00:00:00", "action": "message", "args": {"content": "x"}},
+        {"id": 3, "source": "agent", "action": "run", "args": {"command": "ls", "thought": "look"}},
+        {"id": 4, "cause": 3, "observation": "run", "content": "a.py", "extras": {"command": "ls"}},
+    ],
+    "swe-agent": {
+        "trajectory": [{"thought": "look", "action": "ls", "observation": "a.py", "response": "r", "state": "{}"}],
+        "history": [{"role": "user", "content": [{"type": "text", "text": "Fix"}], "agent": "main", "is_demo": False}],
+        "info": {"exit_status": "submitted"},
+        "replay_config": {"problem_statement": {"id": "i"}},
+    },
     "chatgpt": [
         {
             "conversation_id": "c",
@@ -195,6 +249,7 @@ def test_a_value_of_any_kind_in_any_place_does_no_harm(
 @pytest.mark.parametrize("name", sorted(DOCUMENTS))
 def test_the_documents_themselves_are_read_whole(name: str, deliver: Any, settle_first: Any) -> None:
     settled = settle_first(deliver(name, DOCUMENTS[name]))
-    labels = 1 if name in ("locomo", "memsim", "realtalk") else 0
-    assert (settled.turns.num_rows, settled.requests.num_rows, settled.labels.num_rows) == (1, 1, labels)
+    turns = 2 if name in ("mini-swe-agent", "openhands", "swe-agent") else 1  # the task, and a step
+    labels = 1 if name in ("locomo", "longmemeval", "memsim", "native", "realtalk") else 0
+    assert (settled.turns.num_rows, settled.requests.num_rows, settled.labels.num_rows) == (turns, 1, labels)
     assert settled.quarantine.num_rows == 0

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from arrived import refused
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
@@ -40,10 +41,6 @@ def file(*agents: Any) -> dict[str, Any]:
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:
     return {"id": "c", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-
-
-def refused(arrival: Any) -> list[tuple[str, str]]:
-    return [(row["code"], row["place"]) for row in arrival.quarantine.to_pylist()]
 
 
 def test_a_session_is_a_day_in_utc_and_the_undated_come_last(settle_first: Any) -> None:

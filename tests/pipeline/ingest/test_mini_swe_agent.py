@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arrived import rows
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
@@ -19,10 +20,6 @@ TASK = {"role": "user", "content": "Please solve this"}
 ACT = {"role": "assistant", "content": "THOUGHT: look\n\n```mswea_bash_command\nls\n```"}
 SEEN = {"role": "user", "content": "<returncode>0</returncode>\n<output>\na.py\n</output>"}
 STEP = "THOUGHT: look\n\n$ ls\n=>\n<returncode>0</returncode>\n<output>\na.py\n</output>"
-
-
-def rows(arrival: Any) -> list[tuple[str, str]]:
-    return list(zip(arrival.turns["role"].to_pylist(), arrival.turns["text"].to_pylist(), strict=True))
 
 
 def called(text: str | None, **calls: str) -> dict[str, Any]:

@@ -149,6 +149,13 @@ def test_a_line_that_is_not_json_is_quarantined_and_blank_lines_are_skipped() ->
 
 
 @pytest.mark.flash
+def test_one_history_may_be_spread_over_lines() -> None:
+    arrival = read(json.dumps(a_line(), indent=2).encode())
+    assert arrival.turns.equals(read(json.dumps(a_line()).encode()).turns)
+    assert (arrival.turns.num_rows, arrival.quarantine.num_rows) == (3, 0)
+
+
+@pytest.mark.flash
 def test_a_file_without_a_usable_line_is_refused_and_an_empty_one_holds_nothing() -> None:
     with pytest.raises(IngestError, match=r"nothing in source\.json is native: line 1: the line is not JSON"):
         read(b"history_id,text\n1,hello\n")

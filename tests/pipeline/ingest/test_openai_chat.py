@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arrived import refused
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
@@ -34,10 +35,6 @@ def bot(text: Any = "Hello", **more: Any) -> dict[str, Any]:
 
 def chat(*messages: Any, **more: Any) -> dict[str, Any]:
     return {"messages": list(messages) or [user(), bot()], **more}
-
-
-def refused(arrival: Any) -> list[tuple[str, str]]:
-    return [(row["code"], row["place"]) for row in arrival.quarantine.to_pylist()]
 
 
 def told(arrival: Any) -> list[tuple[str, str, str]]:

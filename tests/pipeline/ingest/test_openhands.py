@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arrived import rows
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
@@ -42,10 +43,6 @@ NOISE = [
     does(4, "condensation", forgotten_event_ids=[0], summary="secret"),
     seen(0, "", "null"),
 ]
-
-
-def rows(arrival: Any) -> list[tuple[str, str]]:
-    return list(zip(arrival.turns["role"].to_pylist(), arrival.turns["text"].to_pylist(), strict=True))
 
 
 @pytest.mark.flash

@@ -222,6 +222,21 @@ def test_a_request_id_that_is_taken_by_other_content_is_quarantined_and_brings_n
 
 
 @pytest.mark.flash
+def test_what_settling_refuses_is_placed_in_its_own_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_SESSIONS", 1)
+    staging = Staging("test")
+    for file, text in (("a", "first"), ("b", "second")):
+        staging.begin(file)
+        staging.add(SourceHistory(file, 0, [chat(0, "x")]))
+        staging.add(SourceHistory("h", 1, [chat(0, text)], [ask(0, text)]))
+    new = Store().add_arrivals(staging.take())
+    assert [(row["file"], row["place"], row["code"]) for row in new.quarantine.to_pylist()] == [
+        ("b", "item 1, session 0 and what follows", "no_room"),
+        ("b", "item 1, request 0", "conflict"),
+    ]
+
+
+@pytest.mark.flash
 def test_sessions_beyond_the_room_of_a_batch_are_quarantined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_SESSIONS", 3)
     sessions = [chat(at, "x", "y") for at in range(5)]

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from arrived import refused
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
@@ -24,10 +25,6 @@ def read(payload: bytes | Any, **options: Any) -> Any:
 
 def said(*turns: tuple[Any, Any], **more: Any) -> dict[str, Any]:
     return {"conversations": [{"from": who, "value": what} for who, what in turns], **more}
-
-
-def refused(arrival: Any) -> list[tuple[str, str]]:
-    return [(row["code"], row["place"]) for row in arrival.quarantine.to_pylist()]
 
 
 def test_each_item_is_a_history_called_by_its_id_or_by_its_place() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arrived import rows
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
@@ -22,10 +23,6 @@ SEEN = {"role": "user", "content": "a.py\n(Current directory: /)\nbash-$", "agen
 
 def step(action: Any = "ls\n", observation: Any = "a.py\n", thought: Any = "look\n", **more: Any) -> dict[str, Any]:
     return {"action": action, "observation": observation, "response": "", "state": "{}", "thought": thought, **more}
-
-
-def rows(arrival: Any) -> list[tuple[str, str]]:
-    return list(zip(arrival.turns["role"].to_pylist(), arrival.turns["text"].to_pylist(), strict=True))
 
 
 @pytest.mark.flash

@@ -1,0 +1,8 @@
+"""Exit codes. Imports nothing, so that help and Tab need not wait for who uses them."""
+
+from __future__ import annotations
+
+DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE = range(4)
+
+USAGE = NEEDS_BACKFILL
+"""Bad usage or configuration: like a back-fill, something that the person who gave the command must decide."""
