@@ -61,7 +61,14 @@ def _start(workers: int | None, address: str | None) -> None:
         "log_to_driver": False,
     }
     if address is not None:
-        ray.init(address=address, **common)
+        try:
+            ray.init(address=address, **common)
+        except ConnectionError as error:
+            # Ray starts clusters with a token, and shows it to no address that it is given, unless it is told to.
+            raise ConnectionError(
+                f"no Ray lets us in at {address}: is it there? Where it asks for a token, as Ray does by default, set "
+                "RAY_AUTH_MODE=token, with the cluster's token in ~/.ray/auth_token or RAY_AUTH_TOKEN"
+            ) from error
         return
     ray.init(
         address="local",
