@@ -46,7 +46,7 @@ def show_run(result: RunReport, run_id: str, command: str, out: Console, err: Co
     for stage in result.stages:
         if stage.needs_backfill:
             err.print(
-                f"{stage.needs_backfill} shard(s) of {stage.name} were made with another model, and are needed. "
+                f"{stage.needs_backfill} shard(s) of {stage.name} exist for another model only, and are needed. "
                 f"To make a second set beside the first: {command} --backfill {stage.name}",
                 style="yellow",
                 highlight=False,

@@ -144,9 +144,9 @@ def show(
     )
     unresolved = _unresolved(lake, part, history, request_id, late)
     if unresolved:
-        notes.append(f"{unresolved} cited turn(s) are not stored (see quarantine/ingest): complete means all others")
+        notes.append(f"{unresolved} cited turn(s) are not stored (`slatemill quarantine show`): complete means all others")
     if not evidence.slates.height:
-        notes.append("the request has no slate: it is in quarantine (see quarantine/ in the lake)")
+        notes.append("the request has no slate: it is in quarantine (`slatemill quarantine show`)")
     run = {
         "run_id": taken.run_id,
         "profile": taken.profile,
