@@ -144,7 +144,7 @@ def show(
     )
     unresolved = _unresolved(lake, part, history, request_id, late)
     if unresolved:
-        notes.append(f"{unresolved} cited turn(s) are not stored (`slatemill quarantine show`): complete means all others")
+        notes.append(f"{unresolved} cited turn(s) are not stored (see `quarantine show`): complete means all others")
     if not evidence.slates.height:
         notes.append("the request has no slate: it is in quarantine (`slatemill quarantine show`)")
     run = {
