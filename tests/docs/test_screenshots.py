@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import re
 import sys
 import tempfile
@@ -17,7 +16,10 @@ import screenshots
 
 PICTURES = {"evaluate", "plan", "run", "show", "status"}
 PRIVATE = re.compile(
-    rf"{re.escape(tempfile.gettempdir())}|/home/|/root|/work|/Users/|\b{re.escape(getpass.getuser())}\b"
+    "|".join(
+        re.escape(path)
+        for path in (tempfile.gettempdir(), str(Path.home()), str(Path(__file__).parents[2]), "/home/", "/Users/")
+    )
 )
 ELSEWHERE = re.compile(r"@font-face|@import|url\((?!#)|href=")
 

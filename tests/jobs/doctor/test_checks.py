@@ -160,7 +160,7 @@ def test_a_ray_that_hangs_is_given_up_and_one_that_breaks_is_quoted(tmp_path, mo
 @pytest.mark.flash
 @pytest.mark.parametrize(
     ("free_gb", "shared_mb", "state", "to_do"),
-    [(64, 4096, "ok", ""), (4, 4096, "warning", "--workers 2"), (64, 64, "warning", "--shm-size")],
+    [(64, 4096, "ok", ""), (4, 4096, "warning", "--workers 4"), (64, 64, "warning", "--shm-size")],
 )
 def test_little_memory_and_little_shared_memory_are_warned_of(free_gb, shared_mb, state, to_do, monkeypatch) -> None:
     monkeypatch.setattr(machine, "_free_memory", lambda: int(free_gb * 1e9))
