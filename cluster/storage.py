@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import fsspec
 
 from cluster.errors import LakeError
 
 _TEMPORARY = ".tmp"
+_BLOCK = 1 << 20
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
 
 
@@ -89,14 +91,14 @@ class Storage:
         """A seekable stream of the file."""
         return cast(IO[bytes], self.fs.open(self.full(path), "rb"))
 
-    def create(self, path: str, data: bytes) -> bool:
+    def create(self, path: str, data: bytes | BinaryIO) -> bool:
         """Writes a file that must not be there yet; False when it is. Of several racing writers one wins.
 
-        Raises LakeError on a disk without hard links, where nothing else can promise that.
+        `data` is what is to stand there, or a stream of it, which is read from its beginning. Raises LakeError on a disk without hard links, where nothing else can promise that.
         """
         if not self.local:
             try:
-                self.fs.pipe_file(self.full(path), data, mode="create")
+                self.fs.pipe_file(self.full(path), _whole(data), mode="create")
             except FileExistsError:
                 return False
             return True
@@ -117,10 +119,13 @@ class Storage:
         _sync_folder(temporary.parent)
         return True
 
-    def replace(self, path: str, data: bytes) -> None:
-        """Writes a file over whatever is there, in one step: a reader sees the old file or the new one."""
+    def replace(self, path: str, data: bytes | BinaryIO) -> None:
+        """Writes a file over whatever is there, in one step: a reader sees the old file or the new one.
+
+        `data` as in `create`.
+        """
         if not self.local:
-            self.fs.pipe_file(self.full(path), data)
+            self.fs.pipe_file(self.full(path), _whole(data))
             return
         temporary = self._write_temporary(path, data)
         os.replace(temporary, self.full(path))
@@ -137,12 +142,16 @@ class Storage:
         protocol = self.fs.protocol
         return (protocol,) if isinstance(protocol, str) else tuple(protocol)
 
-    def _write_temporary(self, path: str, data: bytes) -> Path:
+    def _write_temporary(self, path: str, data: bytes | BinaryIO) -> Path:
         target = Path(self.full(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.parent / f".{uuid.uuid4().hex}{_TEMPORARY}"
         with temporary.open("wb") as stream:
-            stream.write(data)
+            if isinstance(data, bytes):
+                stream.write(data)
+            else:
+                data.seek(0)
+                shutil.copyfileobj(data, stream, _BLOCK)
             stream.flush()
             os.fsync(stream.fileno())
         return temporary
@@ -160,6 +169,13 @@ class Storage:
         path = str(entry["name"]).removeprefix(self.root + "/")
         version = entry.get("ETag") or entry.get("LastModified") or entry.get("created") or ""
         return FileInfo(path, int(entry["size"]), str(version))
+
+
+def _whole(data: bytes | BinaryIO) -> bytes:
+    if isinstance(data, bytes):
+        return data
+    data.seek(0)
+    return data.read()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import IO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +16,9 @@ import pyarrow.parquet as pq
 from cluster.cache import MarkCache
 from cluster.errors import LakeError, SchemaMismatch
 from cluster.storage import Storage
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 ROW_GROUP = 8192
 _STAMP = b"slatemill.stamp"
@@ -31,16 +35,22 @@ class Mark:
     rows: int
 
 
-class _HashingSink(io.BytesIO):
-    """Bytes in memory, hashed as they are written."""
+class _HashingSink(io.RawIOBase):
+    """Hashes what is written to a stream, and leaves the stream open."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
         self.running = hashlib.sha256()
 
-    def write(self, data: object) -> int:
-        self.running.update(data)  # type: ignore[arg-type]
-        return super().write(data)  # type: ignore[arg-type]
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        self.running.update(data)
+        return self._stream.write(data)
+
+    def tell(self) -> int:
+        return self._stream.tell()
 
 
 def require_schema(table: pa.Table, schema: pa.Schema, what: str) -> None:
@@ -53,16 +63,18 @@ def require_schema(table: pa.Table, schema: pa.Schema, what: str) -> None:
 
 
 class Encoder:
-    """The bytes of one Parquet file, from tables that are added one after the other; equal rows give equal digests.
+    """Writes one Parquet file to a stream, from tables that are added one after the other.
 
-    `parts` says what the stamp is made of (cluster.stamp), where it is to be told apart later.
+    Equal rows give equal digests. `parts` says what the stamp is made of (cluster.stamp), where it is to be told apart
+    later. `stream` is empty, can be read and sought in, and stays open.
     """
 
-    def __init__(self, schema: pa.Schema, stamp: str, parts: str = "") -> None:
+    def __init__(self, stream: BinaryIO, schema: pa.Schema, stamp: str, parts: str = "") -> None:
+        self.stream = stream
         self._schema = schema
         self._stamp = stamp
         self._parts = parts
-        self._sink = _HashingSink()
+        self._sink = _HashingSink(stream)
         options = {"compression": "zstd", "compression_level": 3}
         self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema, **options)
         self._waiting = schema.empty_table()
@@ -77,18 +89,18 @@ class Encoder:
         self._write(self._waiting.slice(0, whole))
         self._waiting = self._waiting.slice(whole)
 
-    def finish(self) -> tuple[bytes, Mark]:
-        """The whole file, and its mark."""
+    def finish(self) -> Mark:
+        """Writes what is left; the mark of the file, which is whole from here on."""
         self._write(self._waiting)
         # Row groups reach the sink as they are written; what follows is the footer.
         body, digest = self._sink.tell(), self._sink.running.hexdigest()
         said = {_STAMP: self._stamp, _DIGEST: digest, **({_PARTS: self._parts} if self._parts else {})}
         self._writer.add_key_value_metadata({key.decode(): value for key, value in said.items()})
         self._writer.close()
-        data = self._sink.getvalue()
-        if body + int.from_bytes(data[-8:-4], "little") + 8 != len(data):
+        end = self.stream.seek(-8, os.SEEK_END)
+        if body + int.from_bytes(self.stream.read(4), "little") != end:
             raise LakeError("pyarrow wrote rows after their digest was taken: install the pyarrow of constraints.txt")
-        return data, Mark(self._stamp, digest, self._rows)
+        return Mark(self._stamp, digest, self._rows)
 
     def _write(self, table: pa.Table) -> None:
         for start in range(0, table.num_rows, ROW_GROUP):
@@ -99,9 +111,11 @@ class Encoder:
 
 def encode(table: pa.Table, schema: pa.Schema, stamp: str, parts: str = "") -> tuple[bytes, Mark]:
     """A table as the bytes of a Parquet file, with its mark. Raises SchemaMismatch."""
-    encoder = Encoder(schema, stamp, parts)
+    stream = io.BytesIO()
+    encoder = Encoder(stream, schema, stamp, parts)
     encoder.add(table)
-    return encoder.finish()
+    mark = encoder.finish()
+    return stream.getvalue(), mark
 
 
 def publish(storage: Storage, path: str, table: pa.Table, schema: pa.Schema, stamp: str, parts: str = "") -> Mark:
@@ -112,7 +126,7 @@ def publish(storage: Storage, path: str, table: pa.Table, schema: pa.Schema, sta
     return publish_encoded(storage, path, *encode(table, schema, stamp, parts))
 
 
-def publish_encoded(storage: Storage, path: str, data: bytes, mark: Mark) -> Mark:
+def publish_encoded(storage: Storage, path: str, data: bytes | BinaryIO, mark: Mark) -> Mark:
     """Writes an encoded file where it belongs and returns the mark of the file that is there afterwards.
 
     A file with the same stamp is left alone (the first writer wins); a stale one is replaced in one step.

@@ -6,6 +6,7 @@ import itertools
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -160,7 +161,7 @@ def _settle_all(lake: Lake, ticket: Claim, spool: Spool, workers: int | None) ->
 def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stored:
     """Settles what was spooled of one bucket, and writes its files. Runs in a worker, and may be run again.
 
-    Histories are settled part by part, in order: memory holds one part, and the compressed files.
+    Histories are settled part by part, in order: memory holds one part, and the files grow beside what was spooled.
     """
     earlier = [batch for batch in committed(lake) if bucket in batch.buckets and batch.seq < ticket.seq]
     paths = {name: [lake.path(name, bucket, batch.name) for batch in earlier] for name in _STORED}
@@ -175,23 +176,27 @@ def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stor
             "stored": [mark.digest for mark in marks if mark],
         }
     )
-    files = {name: tables.Encoder(schema, stamp) for name, schema in {**_TABLES, **_QUARANTINE}.items()}
     counter = token_counter(lake.tokenizer)
     counts: Counter[str] = Counter()
     lost = 0
-    for histories, arrival in parts_of_bucket(spooled, bucket):
-        sources, requests, labels = (
-            tables.read(lake.storage, paths[name], _TABLES[name], histories) for name in _STORED
-        )
-        settled = settle([arrival], ticket.seq, sources, requests, labels, counter)
-        counts.update(settled.counts)
-        lost += pc.sum(settled.quarantine["weight"]).as_py() or 0
+    with ExitStack() as open_files:
+        files = {
+            name: tables.Encoder(open_files.enter_context(tempfile.TemporaryFile(dir=spooled)), schema, stamp)
+            for name, schema in {**_TABLES, **_QUARANTINE}.items()
+        }
+        for histories, arrival in parts_of_bucket(spooled, bucket):
+            sources, requests, labels = (
+                tables.read(lake.storage, paths[name], _TABLES[name], histories) for name in _STORED
+            )
+            settled = settle([arrival], ticket.seq, sources, requests, labels, counter)
+            counts.update(settled.counts)
+            lost += pc.sum(settled.quarantine["weight"]).as_py() or 0
+            for name, file in files.items():
+                file.add(getattr(settled, name))
         for name, file in files.items():
-            file.add(getattr(settled, name))
-    for name, file in files.items():
-        data, mark = file.finish()
-        if name in _TABLES:
-            tables.publish_encoded(lake.storage, lake.path(name, bucket, ticket.name), data, mark)
-        elif mark.rows:
-            tables.publish_encoded(lake.storage, lake.quarantine_path(INGEST, bucket, ticket.name), data, mark)
+            mark = file.finish()
+            if name in _TABLES:
+                tables.publish_encoded(lake.storage, lake.path(name, bucket, ticket.name), file.stream, mark)
+            elif mark.rows:
+                tables.publish_encoded(lake.storage, lake.quarantine_path(INGEST, bucket, ticket.name), file.stream, mark)
     return Stored(dict(counts), lost)

@@ -40,6 +40,17 @@ def test_a_file_is_created_once_and_replaced_as_a_whole(storage: Storage) -> Non
 
 
 @pytest.mark.flash
+def test_what_a_stream_holds_is_written_whole_wherever_the_stream_stands(storage: Storage, tmp_path: Path) -> None:
+    content = bytes(range(256)) * 10_000
+    with (tmp_path / "content").open("w+b") as stream:
+        stream.write(content)
+        assert storage.create("a", stream)
+        assert not storage.create("a", stream)
+        storage.replace("b", stream)
+    assert storage.read_bytes("a") == storage.read_bytes("b") == content
+
+
+@pytest.mark.flash
 def test_the_version_changes_with_the_bytes(storage: Storage) -> None:
     versions = []
     for content in (b"1", b"2", b"3"):

@@ -106,6 +106,19 @@ def test_a_large_table_has_one_digest_however_it_is_chunked() -> None:
 
 
 @pytest.mark.flash
+def test_a_file_grows_on_disk_as_it_would_in_memory_and_replaces_a_stale_one(storage: Storage, tmp_path: Path) -> None:
+    table = histories(3000, 10)
+    tables.publish(storage, "t.parquet", table.slice(1), SMALL, "stale")
+    with (tmp_path / "growing").open("w+b") as stream:
+        encoder = tables.Encoder(stream, SMALL, STAMP)
+        for start in range(0, table.num_rows, 7_001):
+            encoder.add(table.slice(start, 7_001))
+        mark = encoder.finish()
+        assert tables.publish_encoded(storage, "t.parquet", stream, mark) == mark
+    assert (storage.read_bytes("t.parquet"), mark) == tables.encode(table, SMALL, STAMP)
+
+
+@pytest.mark.flash
 def test_the_digest_is_of_the_bytes_before_the_footer() -> None:
     content, mark = tables.encode(histories(3000, 10), SMALL, STAMP)
     footer = int.from_bytes(content[-8:-4], "little")
