@@ -196,7 +196,10 @@ def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stor
         for name, file in files.items():
             mark = file.finish()
             if name in _TABLES:
-                tables.publish_encoded(lake.storage, lake.path(name, bucket, ticket.name), file.stream, mark)
+                path = lake.path(name, bucket, ticket.name)
             elif mark.rows:
-                tables.publish_encoded(lake.storage, lake.quarantine_path(INGEST, bucket, ticket.name), file.stream, mark)
+                path = lake.quarantine_path(INGEST, bucket, ticket.name)
+            else:
+                continue
+            tables.publish_encoded(lake.storage, path, file.stream, mark)
     return Stored(dict(counts), lost)
