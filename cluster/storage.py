@@ -94,7 +94,7 @@ class Storage:
     def create(self, path: str, data: bytes | BinaryIO) -> bool:
         """Writes a file that must not be there yet; False when it is. Of several racing writers one wins.
 
-        `data` is what is to stand there, or a stream of it, which is read from its beginning. Raises LakeError on a disk
+        `data` is what is to stand there, or a stream of it, which is read from its start. Raises LakeError on a disk
         without hard links, where nothing else can promise that.
         """
         if not self.local:
