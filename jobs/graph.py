@@ -86,6 +86,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
             "requests",
             partial(_pools, options=profile.recall),
             config={"recall": profile.recall.model_dump(mode="json"), "as_of": profile.as_of},
+            version=2,
         ),
         _stage(
             "features",
@@ -159,12 +160,13 @@ def _stage(
     inputs: Mapping[str, Input],
     primary: str,
     compute: Any,
+    version: int = 1,
     **more: Any,
 ) -> Stage:
     unit = schemas.TURN_KEY if primary == "turns" else schemas.REQUEST_KEY
     return Stage(
         name=name,
-        version=1,
+        version=version,
         table=name,
         choice=choice,
         schema=schema,

@@ -157,9 +157,9 @@ POOLS = _table(
         pa.field("dense_rank", pa.int32()),
         pa.field("age_days", pa.float64()),
     ],
-    """One row a candidate of a request, by pool_position (from 1). Ranks (from 1) are over all visible turns; a
-    channel the profile does not use is null. `age_days` runs from the turn's session to asked_at (to the newest
-    visible session where asked_at is null); null without times.""",
+    """One row a candidate of a request, by pool_position (from 1). Ranks (from 1) are over all visible turns that
+    the channel recalled, and null for any other; a channel the profile does not use is null. `age_days` runs from the
+    turn's session to asked_at (to the newest visible session where asked_at is null); null without times.""",
 )
 
 FEATURE_NAMES = (

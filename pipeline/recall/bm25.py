@@ -7,20 +7,23 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from pipeline.recall.history import Floats, History, Ints, Lists, Mask, Request
+from pipeline.recall.history import History, Ints, Lists, Mask, Request, Scored
 from pipeline.recall.options import PoolOptions
 
 
-def scores_reference(turns: Sequence[Sequence[int]], query: Sequence[int], options: PoolOptions) -> Floats:
-    """BM25Okapi of rank_bm25 over the terms of the visible turns, shape (turns,); zero where it is undefined.
+def scores_reference(turns: Sequence[Sequence[int]], query: Sequence[int], options: PoolOptions) -> Scored:
+    """BM25Okapi of rank_bm25 over the terms of the visible turns; zero where it is undefined.
 
-    It is undefined without turns, without any term in them, and where its arithmetic ends in NaN.
+    It is undefined without turns, without any term in them, and where its arithmetic ends in NaN. Recalled is what has
+    a term of the query, whatever the score: the floor on idf may make it negative.
     """
+    recalled = np.array([not set(query).isdisjoint(terms) for terms in turns], dtype=np.bool_)
     if not any(len(terms) for terms in turns):
-        return np.zeros(len(turns))
+        return Scored(np.zeros(len(turns)), recalled)
     engine = BM25Okapi([list(terms) for terms in turns], k1=options.k1, b=options.b, epsilon=options.epsilon)
     with np.errstate(invalid="ignore"):
-        return np.nan_to_num(np.asarray(engine.get_scores(list(query)), dtype=np.float64), nan=0.0)
+        scores = np.nan_to_num(np.asarray(engine.get_scores(list(query)), dtype=np.float64), nan=0.0)
+    return Scored(scores, recalled)
 
 
 class Postings:
@@ -86,25 +89,27 @@ class Bm25Channel:
         self._options = options
         self._postings = Postings(history.terms)
 
-    def scores(self, visible: Mask, requests: Sequence[Request]) -> Iterator[Floats | None]:
-        """For each request the scores of the visible turns in order, shape (visible turns,)."""
+    def scores(self, visible: Mask, requests: Sequence[Request]) -> Iterator[Scored | None]:
+        """For each request the scores of the visible turns; recalled are those that have a term of the request."""
         if self._options.bm25_engine == "rank_bm25":
             seen = [self._terms[turn].tolist() for turn in np.flatnonzero(visible).tolist()]
             return (scores_reference(seen, request.terms.tolist(), self._options) for request in requests)
         statistics = Statistics(self._postings, visible, self._options.epsilon)
         return (self._vectorised(visible, statistics, request.terms) for request in requests)
 
-    def _vectorised(self, visible: Mask, statistics: Statistics, query: Ints) -> Floats:
+    def _vectorised(self, visible: Mask, statistics: Statistics, query: Ints) -> Scored:
         scores = np.zeros(len(visible))
+        recalled = np.zeros(len(visible), dtype=np.bool_)
         k1, b, postings = self._options.k1, self._options.b, self._postings
         for code in query.tolist():
             of_term = postings.of_term(code)
             turn = postings.turn[of_term]
             seen = visible[turn]
             turn, frequency = turn[seen], postings.frequency[of_term][seen]
+            recalled[turn] = True
             idf = statistics.idf(len(turn))
             if idf == 0:
                 continue
             relative_length = postings.turn_length[turn] / statistics.average_length
             scores[turn] += idf * (frequency * (k1 + 1) / (frequency + k1 * (1 - b + b * relative_length)))
-        return scores[visible]
+        return Scored(scores[visible], recalled[visible])

@@ -7,18 +7,17 @@ from typing import Protocol
 
 from pipeline.recall.bm25 import Bm25Channel
 from pipeline.recall.dense import DenseChannel
-from pipeline.recall.history import Floats, History, Mask, Request
+from pipeline.recall.history import History, Mask, Request, Scored
 from pipeline.recall.options import PoolOptions
 
 
 class Channel(Protocol):
     """One recall ranking over one history."""
 
-    def scores(self, visible: Mask, requests: Sequence[Request]) -> Iterator[Floats | None]:
-        """For each request the scores of the visible turns in order, shape (visible turns,).
+    def scores(self, visible: Mask, requests: Sequence[Request]) -> Iterator[Scored | None]:
+        """For each request the scores of the visible turns; None for a request that this channel cannot answer.
 
-        NaN is a turn without a score; None a request that this channel cannot answer. Every statistic is over the
-        visible turns alone.
+        Every statistic is over the visible turns alone.
         """
         ...
 

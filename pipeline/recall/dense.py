@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from pipeline.recall.history import Floats, Halves, History, Mask, Request
+from pipeline.recall.history import Floats, Halves, History, Mask, Request, Scored
 
 WINDOW_BLOCK = 8192
 REQUEST_BLOCK = 64
@@ -38,14 +38,18 @@ class DenseChannel:
         self._n_turns = len(history)
         self._turns, self._first_window = np.unique(history.windows.turn, return_index=True)
 
-    def scores(self, visible: Mask, requests: Sequence[Request]) -> Iterator[Floats | None]:
-        """For each request the scores of the visible turns in order, shape (visible turns,); None without a vector."""
+    def scores(self, visible: Mask, requests: Sequence[Request]) -> Iterator[Scored | None]:
+        """For each request the scores of the visible turns; None without a vector. Recalled are those with a vector."""
         for start in range(0, len(requests), REQUEST_BLOCK):
             block = requests[start : start + REQUEST_BLOCK]
             vectors = [request.vector for request in block if request.vector is not None]
             rows = iter(self._best_windows(np.stack(vectors)) if vectors else ())
             for request in block:
-                yield None if request.vector is None else next(rows)[visible]
+                if request.vector is None:
+                    yield None
+                else:
+                    scores = next(rows)[visible]
+                    yield Scored(scores, ~np.isnan(scores))
 
     def _best_windows(self, vectors: Halves) -> Floats:
         best = np.full((len(vectors), self._n_turns), np.nan)

@@ -6,24 +6,37 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pipeline.recall.history import Floats, Ints
+from pipeline.recall.history import Floats, Ints, Mask
 
 DECIMALS = 6
 """Scores are rounded before they are compared: what two machines compute may differ below that."""
 
 
-def ranks(rounded_scores: Floats) -> Ints:
-    """Rank of each turn, from 1 for the highest score, shape as given; turns come in (session_index, turn_index) order.
+def ranks(rounded_scores: Floats, recalled: Mask) -> Floats:
+    """Rank of each recalled turn, from 1 for the highest score, and NaN of any other; shape as given.
 
-    Equal scores rank the earlier turn first; no score (NaN) ranks last.
+    Turns come in (session_index, turn_index) order; equal scores rank the earlier one first.
     """
-    order = np.argsort(-rounded_scores, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(1, len(order) + 1)
-    return rank
+    place = np.full(len(rounded_scores), np.nan)
+    turns = np.flatnonzero(recalled)
+    order = turns[np.argsort(-rounded_scores[turns], kind="stable")]
+    place[order] = np.arange(1, len(order) + 1)
+    return place
 
 
-def reciprocal_rank_fusion(channel_ranks: Sequence[Ints], k: int) -> Floats:
-    """Sum over channels of 1 / (k + rank), rounded, shape as one channel's (Cormack, Clarke, Buettcher 2009)."""
-    total: Floats = np.sum([1.0 / (k + rank) for rank in channel_ranks], axis=0)
+def reciprocal_rank_fusion(channel_ranks: Sequence[Floats], k: int) -> Floats:
+    """Sum of 1 / (k + rank) over the channels that recalled a turn, rounded, shape as one channel's; 0 where none did.
+
+    Cormack, Clarke, Buettcher 2009.
+    """
+    total: Floats = np.nansum([1.0 / (k + rank) for rank in channel_ranks], axis=0)
     return np.round(total, DECIMALS)
+
+
+def pool_order(fused: Floats) -> Ints:
+    """Positions of the turns in the order of a pool: the highest fused score first, of equal ones the earlier turn.
+
+    What no channel recalled (0) follows, the newest first.
+    """
+    position = np.arange(len(fused))
+    return np.lexsort([np.where(fused > 0, position, -position), -fused])

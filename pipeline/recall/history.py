@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,16 @@ class Windows:
 
     vectors: Halves
     turn: Ints
+
+
+class Scored(NamedTuple):
+    """What a channel makes of the visible turns for one request, in their order, each of shape (visible turns,).
+
+    `scores` (NaN: none), and which of the turns it has `recalled`: its ranking holds these alone.
+    """
+
+    scores: Floats
+    recalled: Mask
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.recall.channels import CHANNELS, Channel
-from pipeline.recall.fusion import DECIMALS, ranks, reciprocal_rank_fusion
+from pipeline.recall.fusion import DECIMALS, pool_order, ranks, reciprocal_rank_fusion
 from pipeline.recall.gather import histories
-from pipeline.recall.history import Floats, History, Ints, Request
+from pipeline.recall.history import Floats, History, Ints, Request, Scored
 from pipeline.recall.options import PoolOptions
 from pipeline.recall.visible import views
 from pipeline.schemas import POOLS, TEXT
@@ -32,10 +32,11 @@ def pools(
     """The pool of each request: schema POOLS, sorted by history_id, request_id and pool_position.
 
     `requests` are those of one batch; `turns` (of its columns the key and session_time are read), `terms` and
-    `turn_vectors` hold what arrived up to it. Whole rankings of all channels over all visible turns are fused, and the
-    first `pool_size` kept. A channel that cannot answer a request is null in its rows; a request that sees no turn, or
-    that no channel can answer, has no rows. AgentMemRec (arXiv 2610.34673, 4.1). Raises ValueError when a channel lacks
-    its table or a turn is there twice.
+    `turn_vectors` hold what arrived up to it. The rankings of all channels over all visible turns are fused, and the first
+    `pool_size` kept (AgentMemRec, arXiv 2610.34673, 4.1). A turn that a channel did not recall has no rank in it; the
+    turns that none recalled come last, the newest first. A channel that cannot answer a request is null in its rows; a
+    request that sees no turn, or that no channel can answer, has no rows. Raises ValueError when a channel lacks its
+    table or a turn is there twice.
     """
     if "dense" in options.channels and (turn_vectors is None or request_vectors is None):
         raise ValueError("channel dense needs turn_vectors and request_vectors")
@@ -57,7 +58,7 @@ class _Pool:
     turn_index: Ints
     rrf_score: Floats
     scores: dict[str, Floats]
-    ranks: dict[str, Ints]
+    ranks: dict[str, Floats]
     age_days: Floats
 
 
@@ -67,28 +68,28 @@ def _pools_of_history(history: History, requests: list[Request], options: PoolOp
         seen = np.flatnonzero(visible)
         if not len(seen):
             continue
-        scores_of = [channel.scores(visible, sharing) for channel in channels.values()]
-        for request, *channel_scores in zip(sharing, *scores_of, strict=True):
+        scored_by = [channel.scores(visible, sharing) for channel in channels.values()]
+        for request, *of_channels in zip(sharing, *scored_by, strict=True):
             answered = {
-                name: np.round(scores, DECIMALS)
-                for name, scores in zip(channels, channel_scores, strict=True)
-                if scores is not None
+                name: Scored(np.round(scored.scores, DECIMALS), scored.recalled)
+                for name, scored in zip(channels, of_channels, strict=True)
+                if scored is not None
             }
             if answered:
                 yield _pool(history, request, seen, answered, options)
 
 
-def _pool(history: History, request: Request, seen: Ints, scores: dict[str, Floats], options: PoolOptions) -> _Pool:
-    rank_of = {name: ranks(channel_scores) for name, channel_scores in scores.items()}
+def _pool(history: History, request: Request, seen: Ints, scored: dict[str, Scored], options: PoolOptions) -> _Pool:
+    rank_of = {name: ranks(*of_channel) for name, of_channel in scored.items()}
     fused = reciprocal_rank_fusion(list(rank_of.values()), options.rrf_k)
-    pool = np.argsort(-fused, kind="stable")[: options.pool_size]
+    pool = pool_order(fused)[: options.pool_size]
     return _Pool(
         history_id=history.history_id,
         request_id=request.request_id,
         session_index=history.session_index[seen[pool]],
         turn_index=history.turn_index[seen[pool]],
         rrf_score=fused[pool],
-        scores={name: channel_scores[pool] for name, channel_scores in scores.items()},
+        scores={name: of_channel.scores[pool] for name, of_channel in scored.items()},
         ranks={name: rank[pool] for name, rank in rank_of.items()},
         age_days=_age_days(history, seen, request)[pool],
     )

@@ -403,7 +403,7 @@ def test_many_evidence_turns_hidden_ones_and_hostile_text_are_printed_within_80_
             {"session_id": "late", "time": "2024-03-01", "turns": [{"role": "user", "text": "kite, later"}]},
         ],
         "requests": [
-            {"request_id": "r", "text": "Which \x1b[2Jkite? " * 60, "asked_at": "2024-02-01",
+            {"request_id": "r", "text": "Which \x1b[2J bold kite? " * 60, "asked_at": "2024-02-01",
              "evidence": [*[{"session": 0, "turn": place} for place in range(28)], {"session": 1, "turn": 0}]}
         ],
     }  # fmt: skip

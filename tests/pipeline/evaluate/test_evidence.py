@@ -22,19 +22,24 @@ HEADER = 5
 
 
 def okapi_ranks(tables, options):
-    """Rank of each visible turn by BM25Okapi (k1, b, epsilon of the options), in plain loops."""
+    """Rank of each visible turn that has a word of the request by BM25Okapi (k1, b, epsilon of the options), and the
+    place of each visible turn in recall order, in plain loops.
+    """
     request = tables.requests.to_pylist()[0]
     asked_at = request["asked_at"]
     seen = [row for row in tables.turns.to_pylist() if asked_at is None or row["session_time"] <= asked_at]
     documents = [row["text"].split() for row in seen]
     if not documents:
-        return {}
+        return {}, {}
     average = sum(map(len, documents)) / len(documents)
     holding = {word: sum(word in document for document in documents) for document in documents for word in document}
     idf = {word: math.log(len(seen) - n + 0.5) - math.log(n + 0.5) for word, n in holding.items()}
     floor = options.epsilon * sum(idf.values()) / len(idf)
-    scores = {}
+    scores, others = {}, []
     for row, document in zip(seen, documents, strict=True):
+        if set(document).isdisjoint(request["text"].split()):
+            others.append(key_of(row))
+            continue
         score = 0.0
         for word in request["text"].split():
             weight = idf.get(word, 0.0)
@@ -43,7 +48,8 @@ def okapi_ranks(tables, options):
             score += (floor if weight < 0 else weight) * times * (options.k1 + 1) / (times + length)
         scores[key_of(row)] = round(score, 6)
     ordered = sorted(scores, key=lambda key: (-scores[key], key))
-    return {key: place for place, key in enumerate(ordered, start=1)}
+    places = [{key: place for place, key in enumerate(keys, start=1)} for keys in (ordered, ordered + others[::-1])]
+    return tuple(places)
 
 
 TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
@@ -61,7 +67,7 @@ def test_every_rank_position_and_mark_equals_a_slow_recount(texts, data):
     tables, options = answered(texts, gold, query, size, asked_day, budgets=(5, 12))
     found = evidence_of(tables, options, Fewest())
 
-    ranks = okapi_ranks(tables, options)
+    by_bm25, ranks = okapi_ranks(tables, options)
     pooled = {key_of(row): row for row in tables.pools.to_pylist()}
     length = {key_of(row): row["n_tokens"] for row in tables.turns.to_pylist()}
     by_ranker = sorted(pooled, key=lambda key: (length[key], pooled[key]["pool_position"]))
@@ -70,7 +76,7 @@ def test_every_rank_position_and_mark_equals_a_slow_recount(texts, data):
     for row in found.turns.to_dicts():
         key = key_of(row)
         assert row["visible"] == (key in ranks)
-        assert row["bm25_rank"] == row["recall_rank"] == ranks.get(key)
+        assert (row["bm25_rank"], row["recall_rank"]) == (by_bm25.get(key), ranks.get(key))
         assert row["pool_position"] == (pooled[key]["pool_position"] if key in pooled else None)
         assert row["ranker_rank"] == (by_ranker.index(key) + 1 if key in pooled else None)
 
@@ -109,7 +115,7 @@ def test_every_rank_position_and_mark_equals_a_slow_recount(texts, data):
 
 
 def test_a_turn_after_asked_at_is_not_visible_and_has_no_rank():
-    tables, options = answered([["kite"], ["kite lamp"]], {(0, 0), (1, 0)}, "lamp", asked_day=0)
+    tables, options = answered([["kite"], ["kite lamp"]], {(0, 0), (1, 0)}, "kite lamp", asked_day=0)
     found = evidence_of(tables, options, None)
     assert found.turns["visible"].to_list() == [True, False]
     assert found.turns["bm25_rank"].to_list() == [1, None]
@@ -118,13 +124,15 @@ def test_a_turn_after_asked_at_is_not_visible_and_has_no_rank():
 
 
 def test_a_turn_outside_the_pool_has_its_true_ranks():
-    tables, options = answered([["moss", "lamp", "kite", "kite lamp", "fern"]], {(0, 4)}, "kite lamp", pool_size=2)
-    row = evidence_of(tables, options, None).turns.row(0, named=True)
-    assert (row["pool_position"], row["recall_rank"], row["bm25_rank"]) == (None, 5, 5)
+    texts = [["moss", "lamp", "kite", "kite lamp", "fern"]]
+    tables, options = answered(texts, {(0, 0), (0, 2)}, "kite lamp", pool_size=2)
+    unlike, third = evidence_of(tables, options, None).turns.rows(named=True)
+    assert (unlike["pool_position"], unlike["recall_rank"], unlike["bm25_rank"]) == (None, 5, None)
+    assert (third["pool_position"], third["recall_rank"], third["bm25_rank"]) == (None, 3, 3)
 
 
 def test_ranks_outside_the_pool_are_unknown_where_recall_gives_another_pool_than_the_run_had():
-    tables, options = answered([["kite", "lamp", "moss"]], {(0, 0), (0, 2)}, "kite", pool_size=2)
+    tables, options = answered([["kite", "lamp", "kite moss"]], {(0, 0), (0, 1)}, "kite", pool_size=2)
     column = tables.pools.column_names.index("bm25_rank")
     stored = tables.pools.set_column(column, tables.pools.schema.field(column), pa.array([1, 9], pa.int32()))
     found = evidence_of(replace(tables, pools=stored), options, None)
@@ -138,7 +146,7 @@ def test_the_ranker_breaks_ties_as_the_policy_does_and_its_ranks_are_those_of_th
     found = evidence_of(tables, options, Fewest())
     slate = next(row for row in tables.slates.to_pylist() if row["policy"] == "lambdarank")
     in_slate = {key_of(item): item["rank"] for item in slate["items"]}
-    assert [in_slate[key_of(row)] for row in found.turns.to_dicts()] == found.turns["ranker_rank"].to_list() == [2, 1]
+    assert [in_slate[key_of(row)] for row in found.turns.to_dicts()] == found.turns["ranker_rank"].to_list() == [4, 1]
 
 
 def test_without_a_ranker_there_is_no_rank_of_it():

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.recall.bm25 import Bm25Channel, scores_reference
-from pipeline.recall.history import Floats, History, Lists, Request
+from pipeline.recall.history import Floats, History, Lists, Request, Scored
 from pipeline.recall.options import PoolOptions
 
 CODES = st.integers(0, 7)
@@ -29,11 +29,15 @@ def request_of(query: list[int]) -> Request:
     return Request("r", np.datetime64("NaT", "us"), None, None, np.array(query, dtype=np.int64), None)
 
 
-def scores(turns: list[list[int]], seen: list[bool], query: list[int], options: PoolOptions) -> Floats:
+def scored(turns: list[list[int]], seen: list[bool], query: list[int], options: PoolOptions) -> Scored:
     channel = Bm25Channel(history_of(turns), options)
     (found,) = channel.scores(np.array(seen, dtype=np.bool_), [request_of(query)])
     assert found is not None
     return found
+
+
+def scores(turns: list[list[int]], seen: list[bool], query: list[int], options: PoolOptions) -> Floats:
+    return scored(turns, seen, query, options).scores
 
 
 @settings(max_examples=200, deadline=None)
@@ -42,9 +46,13 @@ def scores(turns: list[list[int]], seen: list[bool], query: list[int], options: 
 def test_the_engines_agree(turns_seen: list[tuple[list[int], bool]], query: list[int], options: PoolOptions) -> None:
     turns, seen = [turn for turn, _ in turns_seen], [visible for _, visible in turns_seen]
     reference = scores_reference([turn for turn, visible in turns_seen if visible], query, options)
-    np.testing.assert_allclose(scores(turns, seen, query, options), reference, rtol=0, atol=1e-9)
-    by_choice = options.model_copy(update={"bm25_engine": "rank_bm25"})
-    assert np.array_equal(scores(turns, seen, query, by_choice), reference)
+    found = scored(turns, seen, query, options)
+    np.testing.assert_allclose(found.scores, reference.scores, rtol=0, atol=1e-9)
+    by_choice = scored(turns, seen, query, options.model_copy(update={"bm25_engine": "rank_bm25"}))
+    assert np.array_equal(by_choice.scores, reference.scores)
+    shares_a_term = [bool({*turn} & {*query}) for turn, visible in turns_seen if visible]
+    assert found.recalled.tolist() == by_choice.recalled.tolist() == shares_a_term
+    assert not found.scores[~found.recalled].any()
 
 
 @settings(max_examples=200, deadline=None)
@@ -71,8 +79,9 @@ def test_the_order_of_the_vocabulary_changes_no_bit(
 @pytest.mark.parametrize("engine", ["vectorised", "rank_bm25"])
 @pytest.mark.parametrize("turns", [[], [[]], [[], []]])
 def test_scores_are_zero_where_bm25_is_undefined(turns: list[list[int]], engine: str) -> None:
-    found = scores(turns, [True] * len(turns), [1, -1], PoolOptions.model_validate({"bm25_engine": engine}))
-    assert found.tolist() == [0.0] * len(turns)
+    found = scored(turns, [True] * len(turns), [1, -1], PoolOptions.model_validate({"bm25_engine": engine}))
+    assert found.scores.tolist() == [0.0] * len(turns)
+    assert not found.recalled.any()
 
 
 @pytest.mark.flash

@@ -57,9 +57,9 @@ def test_blocks_change_no_value() -> None:
     windows = Windows(unit_vectors(WINDOW_BLOCK + 3, dim=8), np.arange(WINDOW_BLOCK + 3))
     requests = [request_of(vector) for vector in unit_vectors(REQUEST_BLOCK + 2, dim=8, seed=1)]
     channel = DenseChannel(history_of(windows, WINDOW_BLOCK + 3))
-    scores = list(channel.scores(np.ones(WINDOW_BLOCK + 3, np.bool_), requests))
+    scored = list(channel.scores(np.ones(WINDOW_BLOCK + 3, np.bool_), requests))
     expected = np.stack([r.vector for r in requests]).astype(float) @ windows.vectors.astype(float).T
-    np.testing.assert_allclose(np.stack(scores), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.stack([one.scores for one in scored]), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.flash
@@ -70,5 +70,6 @@ def test_a_turn_is_scored_by_its_best_window_and_without_one_has_no_score() -> N
     asked = [request_of(np.array([0, 1], np.float16)), request_of(None), request_of(np.array([1, 0], np.float16))]
     upward, unanswered, rightward = channel.scores(visible, asked)
     assert unanswered is None
-    np.testing.assert_allclose(upward, [1, np.nan, 0.8], atol=1e-3)
-    np.testing.assert_allclose(rightward, [1, np.nan, 0.6], atol=1e-3)
+    np.testing.assert_allclose(upward.scores, [1, np.nan, 0.8], atol=1e-3)
+    np.testing.assert_allclose(rightward.scores, [1, np.nan, 0.6], atol=1e-3)
+    assert upward.recalled.tolist() == rightward.recalled.tolist() == [True, False, True]

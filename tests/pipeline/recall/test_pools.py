@@ -71,7 +71,7 @@ def test_another_history_changes_nothing(
 
 @settings(max_examples=25, deadline=None)
 @given(SESSIONS, st.lists(TEXT, min_size=1, max_size=3))
-def test_positions_and_ranks_are_permutations_and_engines_make_one_pool(
+def test_positions_are_a_permutation_as_are_the_ranks_of_what_was_recalled_and_engines_make_one_pool(
     recall_pools: Recall, sessions: list[list[str]], questions: list[str]
 ) -> None:
     turns = turns_of("h", sessions)
@@ -81,20 +81,47 @@ def test_positions_and_ranks_are_permutations_and_engines_make_one_pool(
     everyone = list(range(1, len(turns) + 1))
     for _, rows in pl.DataFrame(pl.from_arrow(found)).group_by("request_id"):
         assert rows["pool_position"].to_list() == everyone
-        assert sorted(rows["bm25_rank"].to_list()) == everyone
-        assert rows["dense_rank"].null_count() or sorted(rows["dense_rank"].to_list()) == everyone
+        for name in ("bm25", "dense"):
+            recalled = rows.filter(pl.col(f"{name}_rank").is_not_null()).sort(f"{name}_rank")
+            assert recalled[f"{name}_rank"].to_list() == everyone[: recalled.height]
+            assert recalled[f"{name}_score"].is_sorted(descending=True)
+        assert (rows.filter(pl.col("bm25_rank").is_null())["bm25_score"] == 0).all()
         assert rows["rrf_score"].is_sorted(descending=True)
 
 
 @pytest.mark.flash
 def test_the_pool_is_cut_to_its_size_and_ranks_run_over_all_turns(recall_pools: Recall) -> None:
     turns = turns_of("h", [["fig", "plum", "apple pie"], ["pear tree", "apple"]])
-    request = {"id": "r", "history": "h", "text": "pear", "day": 3}
+    request = {"id": "r", "history": "h", "text": "pear or two plums, plums", "day": 3}
     rows = recall_pools(turns, [request], pool_size=2, channels=("bm25",)).to_pylist()
-    assert [(row["session_index"], row["turn_index"]) for row in rows] == [(1, 0), (0, 0)]
+    assert [(row["session_index"], row["turn_index"]) for row in rows] == [(0, 1), (1, 0)]
     assert [row["bm25_rank"] for row in rows] == [1, 2]
-    assert [row["age_days"] for row in rows] == [2.0, 3.0]
+    assert [row["age_days"] for row in rows] == [3.0, 2.0]
     assert [(row["dense_score"], row["dense_rank"]) for row in rows] == [(None, None)] * 2
+
+
+@pytest.mark.flash
+def test_turns_that_share_no_term_with_the_request_have_no_rank_in_bm25_and_follow_the_newest_first(
+    recall_pools: Recall,
+) -> None:
+    turns = turns_of("h", [["fig", "plum"], ["pear tree", "apple"]])
+    request = {"id": "r", "history": "h", "text": "plum"}
+    rows = recall_pools(turns, [request], channels=("bm25",)).to_pylist()
+    assert [(row["session_index"], row["turn_index"]) for row in rows] == [(0, 1), (1, 1), (1, 0), (0, 0)]
+    assert [row["bm25_rank"] for row in rows] == [1, None, None, None]
+    assert [row["bm25_score"] for row in rows[1:]] == [0.0] * 3
+
+
+@pytest.mark.flash
+def test_a_turn_found_by_meaning_stands_before_older_ones_that_neither_channel_finds(recall_pools: Recall) -> None:
+    turns = turns_of("h", [["plum", "plum", "plum", "apples"]])
+    request = {"id": "r", "history": "h", "text": "the apple"}
+    rows = recall_pools(turns, [request], channels=("dense",)).to_pylist()
+    best = rows[0]["turn_index"]
+    both = recall_pools(turns, [{**request, "text": "nothing in common"}]).to_pylist()
+    assert [row["bm25_rank"] for row in both] == [None] * 4
+    assert [row["pool_position"] for row in both] == [row["dense_rank"] for row in both]
+    assert best == 3
 
 
 @pytest.mark.flash
@@ -127,11 +154,11 @@ def test_a_request_in_chinese_finds_the_turn(recall_pools: Recall) -> None:
 
 
 @pytest.mark.flash
-def test_a_turn_without_a_vector_has_no_dense_score_and_ranks_last(recall_pools: Recall) -> None:
+def test_a_turn_without_a_vector_has_no_dense_score_and_no_rank(recall_pools: Recall) -> None:
     turns = turns_of("h", [["nan fig", "plum", "fig tree"]])
     rows = recall_pools(turns, [{"id": "r", "history": "h", "text": "fig"}]).to_pylist()
     broken = next(row for row in rows if row["turn_index"] == 0)
-    assert (broken["dense_score"], broken["dense_rank"]) == (None, 3)
+    assert (broken["dense_score"], broken["dense_rank"]) == (None, None)
 
 
 @pytest.mark.flash
@@ -139,7 +166,7 @@ def test_a_request_without_a_vector_is_answered_by_the_other_channels(recall_poo
     turns = turns_of("h", [["fig", "plum", "pear"]])
     request = {"id": "r", "history": "h", "text": "nan plum"}
     rows = recall_pools(turns, [request]).to_pylist()
-    assert [row["turn_index"] for row in rows] == [1, 0, 2]
+    assert [row["turn_index"] for row in rows] == [1, 2, 0]
     assert [row["dense_rank"] for row in rows] == [None, None, None]
     assert recall_pools(turns, [request], channels=("dense",)).num_rows == 0
 
