@@ -48,7 +48,7 @@ class DenseChannel:
                 if request.vector is None:
                     yield None
                 else:
-                    scores = next(rows)[visible]
+                    scores: Floats = next(rows)[visible]
                     yield Scored(scores, ~np.isnan(scores))
 
     def _best_windows(self, vectors: Halves) -> Floats:

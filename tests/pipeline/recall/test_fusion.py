@@ -12,9 +12,9 @@ SCORES = st.lists(st.tuples(st.integers(-3, 3).map(float), st.booleans()), max_s
 
 @given(SCORES)
 def test_what_is_recalled_is_ranked_by_score_then_position_and_nothing_else_is(
-    given_: list[tuple[float, bool]],
+    drawn: list[tuple[float, bool]],
 ) -> None:
-    scores = np.array([score if recalled else np.nan for score, recalled in given_], dtype=np.float64)
+    scores = np.array([score if recalled else np.nan for score, recalled in drawn], dtype=np.float64)
     recalled = ~np.isnan(scores)
     rank = ranks(scores, recalled)
     assert np.isnan(rank[~recalled]).all()
