@@ -53,6 +53,10 @@ class Requeued:
     shards: int
     costly: bool
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON."""
+        return asdict(self)
+
 
 class _File(NamedTuple):
     path: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -36,6 +38,20 @@ class TrainReport:
     metrics: dict[str, float]
     counts: dict[str, int]
     version: RegisteredVersion
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON. A metric that the groups do not allow is null."""
+        return {
+            "profile": self.ranker.profile,
+            "ranker": self.ranker.identity,
+            "counts": self.counts,
+            "metrics": {name: value if math.isfinite(value) else None for name, value in self.metrics.items()},
+            "registered": {
+                "name": self.version.name,
+                "version": self.version.version,
+                "champion": self.version.is_champion,
+            },
+        }
 
 
 def train(lake: Lake, profile: Profile, resources: Resources, holdout: float, out: Path | None) -> TrainReport:

@@ -72,6 +72,7 @@ def run(
     as_of: AsOf = None,
     deadline: Annotated[float, typer.Option(help="Seconds after which a shard is given to another worker.")] = 1800.0,
     quarantine_limit: Annotated[float, typer.Option(min=0, max=1, help="Share of a stage's rows.")] = QUARANTINE_LIMIT,
+    as_json: AsJson = False,
 ) -> None:
     """Bring every slate of a profile up to date."""
     from cluster.lake import Lake
@@ -86,7 +87,11 @@ def run(
     loaded, source = ranker_of(chosen, ranker)
     resources = Resources(workers, address, tuple(backfill or ()), deadline, quarantine_limit)
     result, run_id = run_job(opened, chosen, resources, loaded, source)
-    report.show_run(result, run_id, f"slatemill run {lake} --profile {profile}", out, err)
+    if as_json:
+        say_json({"lake": opened.url, "profile": chosen.name, "run_id": run_id, **result.as_dict()})
+    else:
+        report.show_run(result, run_id, out)
+    report.show_trouble(result, f"slatemill run {lake} --profile {profile}", err)
     if result.exit_code:
         raise typer.Exit(result.exit_code)
 
@@ -102,6 +107,7 @@ def train(
     workers: Workers = None,
     address: Address = None,
     backfill: Backfill = None,
+    as_json: AsJson = False,
 ) -> None:
     """Fit a ranker on gold evidence; log it and register it."""
     from cluster.lake import Lake
@@ -111,7 +117,12 @@ def train(
     from jobs.train import train as train_job
 
     resources = Resources(workers, address, tuple(backfill or ()))
-    report.show_training(train_job(Lake.open(lake), load_profile(profile), resources, holdout, save_to), out)
+    opened = Lake.open(lake)
+    trained = train_job(opened, load_profile(profile), resources, holdout, save_to)
+    if as_json:
+        say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **trained.as_dict()})
+    else:
+        report.show_training(trained, out)
 
 
 @app.command(epilog="Example: slatemill evaluate lake --profile lexical --json numbers.json")
@@ -119,7 +130,10 @@ def evaluate(
     lake: LakeUrl,
     profile: ProfileName = "agentmemrec",
     run_id: Annotated[str | None, typer.Option("--run", help="A run's id. Default: the profile's latest.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the numbers to this file.")] = None,
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write the numbers to this file; - is standard output, with nothing else."),
+    ] = None,
     draws: Annotated[int, typer.Option(min=100, help="Bootstrap draws.")] = 10_000,
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
 ) -> None:
@@ -131,7 +145,11 @@ def evaluate(
     from jobs.evaluate import log
 
     result, about = evaluate_job(Lake.open(lake), load_profile(profile).name, run_id, draws, seed)
-    report.show_evaluation(result, about, out)
-    if json_file is not None:
-        json_file.write_text(json.dumps({**about, **result.as_dict()}, indent=2) + "\n", encoding="utf-8")
+    numbers = {**about, **result.as_dict()}
+    if str(json_file) == "-":
+        say_json(numbers)
+    else:
+        report.show_evaluation(result, about, out)
+        if json_file is not None:
+            json_file.write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
     log(result, about)

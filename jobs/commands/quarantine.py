@@ -65,6 +65,7 @@ def quarantine_requeue(
     lake: LakeUrl,
     stage: Annotated[str, typer.Option("--stage", "-s", help="A stage of a run.")],
     profile: ProfileName = "agentmemrec",
+    as_json: AsJson = False,
 ) -> None:
     """Take back in what was taken out because it killed its worker: the next run computes it anew."""
     from cluster.lake import Lake
@@ -73,4 +74,7 @@ def quarantine_requeue(
     from jobs.quarantine_report import show_requeued
 
     taken = requeue(Lake.open(lake), load_profile(profile), stage)
-    show_requeued(taken, f"slatemill run {lake} --profile {profile}", out)
+    if as_json:
+        say_json(taken.as_dict())
+    else:
+        show_requeued(taken, f"slatemill run {lake} --profile {profile}", out)

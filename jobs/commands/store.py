@@ -54,11 +54,12 @@ def ingest(
     ] = None,
     workers: Workers = None,
     void: Annotated[bool, typer.Option("--void", help="Drop an ingest that was begun and not finished.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Store histories: the same source twice is a no-op."""
     from cluster import batches
     from cluster.lake import Lake
-    from jobs.ingest import AUTO
+    from jobs.ingest import AUTO, IngestReport
     from jobs.ingest import ingest as store
     from jobs.report import show_ingest
     from pipeline.ingest.formats import FORMATS
@@ -66,7 +67,10 @@ def ingest(
     opened = Lake.open(lake)
     if void:
         dropped = batches.void(opened)
-        out.print(f"dropped: {', '.join(dropped)}" if dropped else "nothing to drop: every claim is committed")
+        if as_json:
+            say_json({"dropped": dropped})
+        else:
+            out.print(f"dropped: {', '.join(dropped)}" if dropped else "nothing to drop: every claim is committed")
         return
     if not sources:
         raise typer.BadParameter("name at least one source, or give --void")
@@ -75,14 +79,19 @@ def ingest(
     if any("=" not in pair for pair in keys or []):
         raise typer.BadParameter("--key takes what=key, such as history=user.id")
     options = {"items": items, "requests": requests, "keys": dict(pair.split("=", 1) for pair in keys or [])}
-    over = False
-    for source in sources:
-        report = store(
-            opened, source, source_format, {name: value for name, value in options.items() if value}, workers
-        )
-        show_ingest(source, report, out)
-        over |= report.lost_share > QUARANTINE_LIMIT
-    if over:
+    given = {name: value for name, value in options.items() if value}
+    stored: list[tuple[str, IngestReport]] = []
+    try:
+        for source in sources:
+            report = store(opened, source, source_format, given, workers)
+            stored.append((source, report))
+            if not as_json:
+                show_ingest(source, report, out)
+    finally:
+        # What was stored is told also where a later source cannot be.
+        if as_json:
+            say_json([{"source": source, **report.as_dict()} for source, report in stored])
+    if any(report.lost_share > QUARANTINE_LIMIT for _, report in stored):
         raise typer.Exit(OVER_QUARANTINE)
 
 
