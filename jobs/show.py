@@ -191,9 +191,9 @@ def _find(lake: Lake, taken: Snapshot, request_id: str, history_id: str | None) 
     if of_id.height == 1:
         history, _, bucket, batch = of_id.select("history_id", "request_id", "bucket", "batch").row(0)
         return history, bucket, batch
-    raise RequestNotFound(
-        _several(request_id, of_id["history_id"]) if of_id.height else _none(taken, request_id, history_id, asked)
-    )
+    if of_id.height:
+        raise RequestNotFound(_several(request_id, of_id["history_id"]))
+    raise RequestNotFound(_none(lake, taken, request_id, history_id, asked))
 
 
 def _several(request_id: str, histories: pl.Series) -> str:
@@ -201,10 +201,11 @@ def _several(request_id: str, histories: pl.Series) -> str:
     return f"{len(histories)} histories have a request {request_id}: pick one with --history. They are {named}"
 
 
-def _none(taken: Snapshot, request_id: str, history_id: str | None, asked: pl.DataFrame) -> str:
+def _none(lake: Lake, taken: Snapshot, request_id: str, history_id: str | None, asked: pl.DataFrame) -> str:
     wanted = f"request {request_id!r}" + ("" if history_id is None else f" of history {history_id!r}")
     near = _near(request_id, asked["request_id"])
     message = f"run {taken.run_id} has no {wanted}" + (f". Near it: {', '.join(near)}" if near else "")
+    message += f". `slatemill requests {lake.url}` lists what the lake has"
     if taken.exit_code in (FAILED_SHARDS, NEEDS_BACKFILL):
         message += f". The run ended with code {taken.exit_code} and did not get to all: {_MEND}"
     return message

@@ -1,4 +1,4 @@
-"""What a lake holds, and where it stands: status, show, schema."""
+"""What a lake holds, and where it stands: status, requests, show, schema."""
 
 from __future__ import annotations
 
@@ -32,6 +32,25 @@ def status(
         say_json(found.as_dict())
     else:
         show_status(found, profile, out)
+
+
+@app.command(epilog="Example: slatemill requests lake --limit 5")
+def requests(
+    lake: LakeUrl,
+    history: Annotated[str | None, typer.Option(help="Only those of this history. Default: of all.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many requests.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the requests of a lake, in order of arrival: the ids that `slatemill show` takes."""
+    from cluster.lake import Lake
+    from jobs.requests import requests as requests_job
+    from jobs.requests_report import show_listed
+
+    listed = requests_job(Lake.open(lake), history, limit)
+    if as_json:
+        say_json(listed.as_dict())
+    else:
+        show_listed(listed, out)
 
 
 @app.command(epilog="Example: slatemill show lake 684ae6a25003513b --profile lexical")

@@ -272,6 +272,7 @@ def test_an_unknown_request_is_named_with_those_near_it_and_ends_with_code_2(mad
     code, out, err = said_by_main(monkeypatch, capsys, "show", made.lake.url, near + "x", "-p", small(tmp_path))
     assert (code, out) == (2, "")
     assert near in err.replace("\n", "")
+    assert "`slatemill requests " in err.replace("\n", " ")
     code, out, err = said_by_main(
         monkeypatch, capsys, "show", made.lake.url, near, "-p", small(tmp_path), "--policy", "bm25_order"
     )
