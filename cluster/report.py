@@ -47,6 +47,11 @@ class Failure:
     reason: str
     detail: str = ""
 
+    @property
+    def place(self) -> str:
+        """Which shard it is, for people."""
+        return f"{self.stage}, batch {self.batch}, bucket {self.bucket}"
+
     def as_dict(self) -> dict[str, Any]:
         """Plain literals, for JSON; without the traceback."""
         return {"stage": self.stage, "batch": self.batch, "bucket": self.bucket, "reason": self.reason}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from cluster import tables
 from cluster.errors import LakeError, NoSnapshot, SnapshotStale
 from cluster.lake import Lake
+from cluster.report import Failure
 
 _TEXT = pa.large_string()
 _TIME = pa.timestamp("us", tz="UTC")
@@ -35,6 +36,17 @@ FILES = pa.schema(
     ]
 )
 """One row a file. `role` is read, written or reused; `seconds` are a worker's; `quarantined` counts lost rows."""
+
+FAILURES = pa.schema(
+    [
+        pa.field("stage", _TEXT, nullable=False),
+        pa.field("batch", _TEXT, nullable=False),
+        pa.field("bucket", pa.int32(), nullable=False),
+        pa.field("reason", _TEXT, nullable=False),
+        pa.field("detail", _TEXT, nullable=False),
+    ]
+)
+"""One row a shard that failed; `detail` is the worker's traceback, empty where there is none."""
 
 RUN = pa.schema(
     [
@@ -76,10 +88,16 @@ def new_run_id(started: datetime) -> str:
     return f"{started.astimezone(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"
 
 
-def write(lake: Lake, taken: Snapshot) -> str:
-    """Writes a snapshot and returns its run_id. The run's own row comes last: with it the snapshot is whole."""
+def write(lake: Lake, taken: Snapshot, failures: Sequence[Failure] = ()) -> str:
+    """Writes a snapshot and returns its run_id. The run's own row comes last: with it the snapshot is whole.
+
+    What failed has a file of its own, where anything did.
+    """
     folder = f"runs/{taken.run_id}"
     tables.publish(lake.storage, f"{folder}/files.parquet", taken.files, FILES, taken.run_id)
+    if failures:
+        failed = pa.Table.from_pylist([asdict(failure) for failure in failures], FAILURES)
+        tables.publish(lake.storage, _failures_path(taken.run_id), failed, FAILURES, taken.run_id)
     row = {name: getattr(taken, name) for name in RUN.names}
     row |= {name: json.dumps(row[name], sort_keys=True) for name in ("config", "identities", "counts", "cost")}
     tables.publish(lake.storage, f"{folder}/run.parquet", pa.Table.from_pylist([row], RUN), RUN, taken.run_id)
@@ -95,6 +113,14 @@ def run_ids(lake: Lake) -> list[str]:
 def files_of_run(lake: Lake, run_id: str) -> pa.Table:
     """What one run read and wrote: FILES."""
     return tables.read(lake.storage, [f"runs/{run_id}/files.parquet"], FILES)
+
+
+def failures_of_run(lake: Lake, run_id: str) -> list[Failure]:
+    """The shards that failed in a run, in the order in which they did."""
+    path = _failures_path(run_id)
+    if not lake.storage.exists(path):
+        return []
+    return [Failure(**row) for row in tables.read(lake.storage, [path], FAILURES).to_pylist()]
 
 
 def latest(lake: Lake, profile: str) -> Snapshot:
@@ -144,6 +170,10 @@ def verify(lake: Lake, taken: Snapshot, only: Collection[str] | None = None) -> 
             f"{len(changed)} file(s) changed since run {taken.run_id}: {', '.join(sorted(changed)[:3])}"
             f"{' ...' if len(changed) > 3 else ''}. Run `slatemill run {lake.url} --profile {taken.profile}` again."
         )
+
+
+def _failures_path(run_id: str) -> str:
+    return f"runs/{run_id}/failures.parquet"
 
 
 def _run(lake: Lake, run_id: str) -> Run:

@@ -45,8 +45,7 @@ def show_run(result: RunReport, run_id: str, out: Console) -> None:
 def show_trouble(result: RunReport, command: str, err: Console) -> None:
     """What failed in a run, and what to do about it; `command` is that run."""
     for failure in result.failures:
-        place = f"{failure.stage}, batch {failure.batch}, bucket {failure.bucket}"
-        err.print(f"failed: {place}: {failure.reason}", style="red", markup=False)
+        err.print(f"failed: {failure.place}: {failure.reason}", style="red", markup=False)
     for stage in result.stages:
         if stage.needs_backfill:
             err.print(

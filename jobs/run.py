@@ -42,7 +42,7 @@ class RunFailed(RuntimeError):
     """A run that training or a demo needs did not end well; `report` says why."""
 
     def __init__(self, report: RunReport) -> None:
-        failed = [f"{failure.stage}, bucket {failure.bucket}: {failure.reason}" for failure in report.failures]
+        failed = [f"{failure.place}: {failure.reason}" for failure in report.failures]
         missing = [f"give --backfill {stage.name}" for stage in report.stages if stage.needs_backfill]
         over = [f"quarantine of {name} is over the limit" for name in report.over_quarantine]
         super().__init__("; ".join([*failed, *missing, *over]))
@@ -77,6 +77,7 @@ def run(
             cost={"worker_seconds": report.worker_seconds},
             files=pa.concat_tables([_without(report.files, _JUDGED_BY), _judged_by(lake, MarkCache())]),
         ),
+        report.failures,
     )
     return report, run_id
 
