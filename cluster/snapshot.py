@@ -93,31 +93,40 @@ def write(lake: Lake, taken: Snapshot, failures: Sequence[Failure] = ()) -> str:
 
     What failed has a file of its own, where anything did.
     """
-    folder = f"runs/{taken.run_id}"
-    tables.publish(lake.storage, f"{folder}/files.parquet", taken.files, FILES, taken.run_id)
+    write_files(lake, taken.run_id, taken.files)
     if failures:
         failed = pa.Table.from_pylist([asdict(failure) for failure in failures], FAILURES)
-        tables.publish(lake.storage, _failures_path(taken.run_id), failed, FAILURES, taken.run_id)
+        tables.publish(lake.storage, _path(taken.run_id, "failures"), failed, FAILURES, taken.run_id)
     row = {name: getattr(taken, name) for name in RUN.names}
     row |= {name: json.dumps(row[name], sort_keys=True) for name in ("config", "identities", "counts", "cost")}
-    tables.publish(lake.storage, f"{folder}/run.parquet", pa.Table.from_pylist([row], RUN), RUN, taken.run_id)
+    whole = pa.Table.from_pylist([row], RUN)
+    tables.publish(lake.storage, _path(taken.run_id, "run"), whole, RUN, taken.run_id)
     return taken.run_id
+
+
+def write_files(lake: Lake, run_id: str, files: pa.Table) -> None:
+    """Writes what was read and written (FILES). Alone it is no snapshot, but says what was done and what it took."""
+    tables.publish(lake.storage, _path(run_id, "files"), files, FILES, run_id)
 
 
 def run_ids(lake: Lake) -> list[str]:
     """The runs that have a whole snapshot, the newest first."""
-    ids = (info.path.split("/")[1] for info in lake.storage.list("runs", "/run.parquet"))
-    return sorted(ids, reverse=True)
+    return _ids(lake, "run")
+
+
+def worked_ids(lake: Lake) -> list[str]:
+    """Whatever has left the list of its files, the newest first: runs, and trainings."""
+    return _ids(lake, "files")
 
 
 def files_of_run(lake: Lake, run_id: str) -> pa.Table:
     """What one run read and wrote: FILES."""
-    return tables.read(lake.storage, [f"runs/{run_id}/files.parquet"], FILES)
+    return tables.read(lake.storage, [_path(run_id, "files")], FILES)
 
 
 def failures_of_run(lake: Lake, run_id: str) -> list[Failure]:
     """The shards that failed in a run, in the order in which they did."""
-    path = _failures_path(run_id)
+    path = _path(run_id, "failures")
     if not lake.storage.exists(path):
         return []
     return [Failure(**row) for row in tables.read(lake.storage, [path], FAILURES).to_pylist()]
@@ -172,12 +181,17 @@ def verify(lake: Lake, taken: Snapshot, only: Collection[str] | None = None) -> 
         )
 
 
-def _failures_path(run_id: str) -> str:
-    return f"runs/{run_id}/failures.parquet"
+def _ids(lake: Lake, name: str) -> list[str]:
+    """The folders of runs that hold a file of that name, the newest first."""
+    return sorted((info.path.split("/")[1] for info in lake.storage.list("runs", f"/{name}.parquet")), reverse=True)
+
+
+def _path(run_id: str, name: str) -> str:
+    return f"runs/{run_id}/{name}.parquet"
 
 
 def _run(lake: Lake, run_id: str) -> Run:
-    row = tables.read(lake.storage, [f"runs/{run_id}/run.parquet"], RUN).to_pylist()[0]
+    row = tables.read(lake.storage, [_path(run_id, "run")], RUN).to_pylist()[0]
     return Run(**{**row, **{name: json.loads(row[name]) for name in ("config", "identities", "counts", "cost")}})
 
 

@@ -111,12 +111,10 @@ def _without(files: pa.Table, names: Sequence[str]) -> pa.Table:
     return files.filter(pc.invert(pc.is_in(files["table"], pa.array(names, pa.large_string()))))
 
 
-def execute_stages(
-    lake: Lake, profile: Profile, path: Sequence[Stage], resources: Resources, run_id: str | None = None
-) -> RunReport:
+def execute_stages(lake: Lake, profile: Profile, path: Sequence[Stage], resources: Resources, run_id: str) -> RunReport:
     """Runs the given stages over all committed batches, with progress on the terminal or in the log, and in the lake
     for `slatemill status`."""
-    heartbeat = Heartbeat(lake.storage, run_id or snapshot.new_run_id(datetime.now(UTC)), profile.name)
+    heartbeat = Heartbeat(lake.storage, run_id, profile.name)
     progress = Together(progress_for(title=profile.name), heartbeat)
     return execute(
         lake,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cluster import tables
+from cluster import snapshot, tables
 from cluster.batches import committed
 from cluster.lake import Lake
 from jobs.config import Profile
@@ -60,7 +61,11 @@ def train(lake: Lake, profile: Profile, resources: Resources, holdout: float, ou
     `holdout` is the share of histories (by a stable hash of their id) that the ranker never sees.
     Raises RunFailed when a stage failed, NothingToLearn when no group has evidence.
     """
-    report = execute_stages(lake, profile, stages_to_features(profile), resources)
+    run_id = snapshot.new_run_id(datetime.now(UTC))
+    report = execute_stages(lake, profile, stages_to_features(profile), resources, run_id)
+    if report.worker_seconds:
+        # What it took, for `slatemill plan`; no run, for there are no slates to evaluate.
+        snapshot.write_files(lake, run_id, report.files)
     if report.exit_code:
         raise RunFailed(report)
     features, labels = gather(lake, profile)

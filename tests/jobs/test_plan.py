@@ -14,7 +14,7 @@ import pytest
 from inside import ITEMS, LEXICAL, contents, delivered, said_by_main, stored
 from rich.console import Console
 
-from cluster import rayenv
+from cluster import rayenv, snapshot
 from cluster.exits import NEEDS_BACKFILL
 from cluster.forecast import LEFT, Outlook
 from cluster.lake import Lake
@@ -25,6 +25,7 @@ from jobs.overrides import override
 from jobs.plan import Planned, plan
 from jobs.plan_report import show_plan
 from jobs.run import Resources, run
+from jobs.train import train
 from models.ranker import LightGBMRanker, RankerParams, fit
 from pipeline.schemas import FEATURE_NAMES
 from pipeline.synth.histories import history
@@ -145,6 +146,23 @@ def test_a_new_version_of_a_stage_that_gives_the_same_rows_leaves_what_follows(t
     planned = then_ran(lake)
     assert causes(planned)["pools"] == {("do", "version", ())}
     assert {outlook for name in FOLLOWING for outlook, *_ in causes(planned)[name]} == {"follow"}
+
+
+@pytest.mark.cluster
+def test_a_training_leaves_prices_for_the_plan_and_no_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    lake = stored(tmp_path, ITEMS)
+    train(lake, LEXICAL, Resources(workers=2), holdout=0.0, out=None)
+    assert snapshot.latest_run(lake, LEXICAL.name) is None
+    worked = snapshot.worked_ids(lake)
+    train(lake, LEXICAL, Resources(workers=2), holdout=0.0, out=None)
+    assert snapshot.worked_ids(lake) == worked
+    delivered(lake, tmp_path / "later.json", [history(seed=9, index=index, sessions=2) for index in range(3)])
+    planned = plan(lake, LEXICAL, None)
+    priced = {stage.name for stage in planned.stages if stage.price is not None and stage.price.of_this_choice}
+    assert priced == {"terms", "pools", "features"}
+    assert planned.seconds(Outlook.DO) > 0
+    assert planned.unpriced(Outlook.DO) == ["slates", "oracle_slates"]
 
 
 @pytest.mark.cluster
