@@ -52,6 +52,7 @@ def show_trouble(result: RunReport, command: str, err: Console) -> None:
                 f"{stage.needs_backfill} shard(s) of {stage.name} exist for another model only, and are needed. "
                 f"To make a second set beside the first: {command} --backfill {stage.name}",
                 style="yellow",
+                markup=False,
                 highlight=False,
             )
     for name in result.over_quarantine:

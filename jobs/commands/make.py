@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.commands.console import err, out, say_json
+from jobs.commands.console import err, given_to, out, say_json
 from jobs.commands.options import (
     QUARANTINE_LIMIT,
     Address,
@@ -54,10 +54,8 @@ def plan(
     planned = plan_job(opened, chosen, loaded, tuple(backfill or ()), workers)
     if as_json:
         say_json(planned.as_dict())
-        return
-    options = {"--profile": profile, "--ranker": ranker, "--budgets": budgets, "--as-of": as_of}
-    given = [f"{name} {value}" for name, value in options.items() if value is not None]
-    show_plan(planned, " ".join(["slatemill run", lake, *given]), out)
+    else:
+        show_plan(planned, given_to("run"), out)
 
 
 @app.command(epilog="Example: slatemill run lake --profile lexical")
@@ -91,7 +89,7 @@ def run(
         say_json({"lake": opened.url, "profile": chosen.name, "run_id": run_id, **result.as_dict()})
     else:
         report.show_run(result, run_id, out)
-    report.show_trouble(result, f"slatemill run {lake} --profile {profile}", err)
+    report.show_trouble(result, given_to("run"), err)
     if result.exit_code:
         raise typer.Exit(result.exit_code)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -167,7 +168,8 @@ def test_a_training_leaves_prices_for_the_plan_and_no_run(tmp_path, monkeypatch)
 
 @pytest.mark.cluster
 @pytest.mark.slow
-def test_another_embedder_is_priced_as_a_backfill_and_blocks_until_it_is_asked_for(tmp_path):
+def test_another_embedder_is_priced_as_a_backfill_and_blocks_until_it_is_asked_for(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     lake = stored(tmp_path, [history(seed=1, index=index, sessions=2) for index in range(2)])
     embedded = load_profile("agentmemrec")
     then_ran(lake, embedded)
@@ -178,6 +180,14 @@ def test_another_embedder_is_priced_as_a_backfill_and_blocks_until_it_is_asked_f
     assert causes(left)["turn_vectors"] == {("needs_backfill", "choice", ())}
     assert {outlook for outlook, *_ in causes(left)["pools"]} == {Outlook.BLOCKED.value}
     assert left.seconds(Outlook.NEEDS_BACKFILL) > 0
+    (tmp_path / "my profile.yaml").write_text(json.dumps(changed.model_dump(mode="json")))
+    monkeypatch.chdir(tmp_path)
+    options = ("lake", "-p", "my profile.yaml", "--budgets", "500", "--workers", "2", "--as-of", "arrival")
+    hint = f"slatemill run {shlex.join(options)} --backfill turn_vectors"
+    for command in ("plan", "run"):
+        code, out, err = said_by_main(monkeypatch, capsys, command, *options)
+        assert code == (NEEDS_BACKFILL if command == "run" else 0)
+        assert any(hint in line for line in (out + err).splitlines())
     asked = then_ran(lake, changed, backfill=("turn_vectors",))
     assert asked.shards(*LEFT) == 0
     assert causes(asked)["turn_vectors"] == {("do", "choice", ())}
