@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from cluster import snapshot, tables
 from cluster.batches import seq_of
 from cluster.errors import LakeError
-from cluster.exits import FAILED_SHARDS, NEEDS_BACKFILL
+from cluster.exits import UNFINISHED
 from cluster.lake import Lake
 from cluster.runfiles import QUARANTINE
 from cluster.snapshot import Snapshot
@@ -215,7 +215,7 @@ def _none(lake: Lake, taken: Snapshot, request_id: str, history_id: str | None, 
     near = _near(request_id, asked["request_id"])
     message = f"run {taken.run_id} has no {wanted}" + (f". Near it: {', '.join(near)}" if near else "")
     message += f". `slatemill requests {lake.url}` lists what the lake has"
-    if taken.exit_code in (FAILED_SHARDS, NEEDS_BACKFILL):
+    if taken.exit_code in UNFINISHED:
         message += f". The run ended with code {taken.exit_code} and did not get to all: {_MEND}"
     return message
 
