@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from cluster.exits import USAGE
 from jobs.commands import look, machine, make, models, quarantine, store
 from jobs.commands.console import err
 
@@ -28,15 +29,30 @@ app.add_typer(models.app, name="models")
 def main() -> None:
     """Entry point: what a person can mend becomes one message and exit code 2, a broken disk or network code 1."""
     try:
-        app()
-    except (SystemExit, KeyboardInterrupt):
-        raise
+        sys.exit(app(standalone_mode=False))
     except Exception as error:
-        from jobs.mistakes import explain
+        explained = _misuse(error)
+        if explained is None:
+            from jobs.mistakes import explain
 
-        explained = explain(error)
+            explained = explain(error)
         if explained is None:
             raise
         message, code = explained
-        err.print(message, style="red", markup=False, highlight=False)
+        if message:
+            err.print(message, style="red", markup=False, highlight=False)
         sys.exit(code)
+
+
+def _misuse(error: Exception) -> tuple[str, int] | None:
+    """The message and exit code for words that are no command; empty where help has been shown for want of words.
+
+    Typer's own errors have no public class in common, but all say what is wrong.
+    """
+    if not hasattr(error, "format_message"):
+        return None
+    message = " ".join(str(error.format_message()).split())
+    context = getattr(error, "ctx", None)
+    if message and context is not None:
+        message += f" (`{context.command_path} --help` shows what there is)"
+    return message, USAGE
