@@ -4,5 +4,8 @@ from __future__ import annotations
 
 DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE = range(4)
 
+UNFINISHED = (FAILED_SHARDS, NEEDS_BACKFILL)
+"""How a run ends that did not make every slate."""
+
 USAGE = NEEDS_BACKFILL
 """Bad usage or configuration: like a back-fill, something that the person who gave the command must decide."""

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 1
 DEFAULT_TOKENIZER = "o200k_base"
 _SETTINGS = "lake.json"
+BUCKET_FILE = r"bucket=b(?P<bucket>\d{4,})/(?P<batch>[^/]+)\.parquet"
+"""Pattern of where a file lies below the folder of its table and choice."""
+
 _PART = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -83,7 +86,7 @@ class Lake:
         if not 0 <= bucket < self.buckets:
             raise LakeError(f"{self.url} has buckets 0 to {self.buckets - 1}, not {bucket}")
         _require_part(batch)
-        return f"{self.folder(table, choice)}/bucket=b{bucket:04d}/{batch}.parquet"
+        return f"{self.folder(table, choice)}/{bucket_folder(bucket)}/{batch}.parquet"
 
     def folder(self, table: str, choice: tuple[str, str] | None = None) -> str:
         """Where the files of one (table, choice) lie. Raises LakeError for a name that cannot be part of a path."""
@@ -122,6 +125,11 @@ class Lake:
         if len(choice) > 1:
             raise LakeError(f"a table depends on one choice, not on {', '.join(choice)}")
         return scan(self, table, next(iter(choice.items()), None), histories, schema)
+
+
+def bucket_folder(bucket: int) -> str:
+    """The folder of a bucket below that of a table and choice."""
+    return f"bucket=b{bucket:04d}"
 
 
 def _require_part(part: str) -> None:

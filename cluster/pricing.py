@@ -1,4 +1,4 @@
-"""What a stage costs, from what earlier runs of the lake took for it."""
+"""What a stage costs, from what earlier runs and trainings of the lake took for it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cluster.graph import Graph
 from cluster.lake import Lake
 
 RUNS = 10
-"""How many of the newest runs are looked at."""
+"""How many of the newest runs and trainings are looked at."""
 
 _PLACE = ["bucket", "batch"]
 
@@ -25,8 +25,8 @@ class Price:
 
 
 def prices(lake: Lake, graph: Graph) -> dict[str, Price]:
-    """The price of every stage that any of the newest runs has worked on, by its name."""
-    runs = [pl.DataFrame(snapshot.files_of_run(lake, run_id)) for run_id in snapshot.run_ids(lake)[:RUNS]]
+    """The price of every stage that any of the newest runs or trainings has worked on, by its name."""
+    runs = [pl.DataFrame(snapshot.files_of_run(lake, run_id)) for run_id in snapshot.worked_ids(lake)[:RUNS]]
     found: dict[str, Price] = {}
     if not runs:
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Protocol
 
 from rich.console import Console
@@ -216,12 +217,7 @@ def _pace(stage: StageReport, pace: Pace) -> str:
     rate, left = pace.rate(stage), pace.left(stage)
     if rate is None or left is None:
         return ""
-    return f"{rate:.2g} {stage.unit}/s" + (f", {_span(left)} left" if stage.open else "")
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+    return f"{rate:.2g} {stage.unit}/s" + (f", {timedelta(seconds=round(left))} left" if stage.open else "")
 
 
 def _trouble(stage: StageReport) -> str:

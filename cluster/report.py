@@ -47,6 +47,15 @@ class Failure:
     reason: str
     detail: str = ""
 
+    @property
+    def place(self) -> str:
+        """Which shard it is, for people."""
+        return f"{self.stage}, batch {self.batch}, bucket {self.bucket}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON; without the traceback."""
+        return {"stage": self.stage, "batch": self.batch, "bucket": self.bucket, "reason": self.reason}
+
 
 @dataclass(frozen=True)
 class RunReport:
@@ -82,3 +91,14 @@ class RunReport:
         """The counts of each stage by its name, as plain literals."""
         names = [item.name for item in fields(StageReport) if item.name not in ("name", "unit")]
         return {stage.name: {name: getattr(stage, name) for name in names} for stage in self.stages}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON; without the files, which a snapshot lists."""
+        return {
+            "exit_code": self.exit_code,
+            "stages": [{"stage": name, **counts} for name, counts in self.counts().items()],
+            "failures": [failure.as_dict() for failure in self.failures],
+            "over_quarantine": self.over_quarantine,
+            "seconds": self.seconds,
+            "worker_seconds": self.worker_seconds,
+        }

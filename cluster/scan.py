@@ -13,9 +13,7 @@ from polars.io.plugins import register_io_source
 from cluster import tables
 from cluster.batches import committed
 from cluster.errors import LakeError
-from cluster.lake import Lake
-
-_FILE = re.compile(r"bucket=b\d{4}/([^/]+)\.parquet")
+from cluster.lake import BUCKET_FILE, Lake, bucket_folder
 
 
 def scan(
@@ -57,14 +55,14 @@ def _paths(lake: Lake, place: str, histories: Sequence[str] | None) -> list[str]
     folders = [place]
     if histories is not None:
         buckets = sorted({int(bucket) for bucket in lake.bucket_of(list(histories))})
-        folders = [f"{place}/bucket=b{bucket:04d}" for bucket in buckets]
+        folders = [f"{place}/{bucket_folder(bucket)}" for bucket in buckets]
     order = {batch.name: batch.seq for batch in committed(lake)}
     found = []
     for folder in folders:
         for info in lake.storage.list(folder, ".parquet"):
-            match = _FILE.fullmatch(info.path.removeprefix(f"{place}/"))
-            if match and match[1] in order:
-                found.append((order[match[1]], info.path))
+            match = re.fullmatch(BUCKET_FILE, info.path.removeprefix(f"{place}/"))
+            if match and match["batch"] in order:
+                found.append((order[match["batch"]], info.path))
     return [path for _, path in sorted(found)]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from cluster import tables
 from cluster.errors import LakeError, NoSnapshot, SnapshotStale
 from cluster.lake import Lake
+from cluster.report import Failure
 
 _TEXT = pa.large_string()
 _TIME = pa.timestamp("us", tz="UTC")
@@ -35,6 +36,17 @@ FILES = pa.schema(
     ]
 )
 """One row a file. `role` is read, written or reused; `seconds` are a worker's; `quarantined` counts lost rows."""
+
+FAILURES = pa.schema(
+    [
+        pa.field("stage", _TEXT, nullable=False),
+        pa.field("batch", _TEXT, nullable=False),
+        pa.field("bucket", pa.int32(), nullable=False),
+        pa.field("reason", _TEXT, nullable=False),
+        pa.field("detail", _TEXT, nullable=False),
+    ]
+)
+"""One row a shard that failed; `detail` is the worker's traceback, empty where there is none."""
 
 RUN = pa.schema(
     [
@@ -76,25 +88,48 @@ def new_run_id(started: datetime) -> str:
     return f"{started.astimezone(UTC):%Y%m%dT%H%M%S%f}-{secrets.token_hex(4)}"
 
 
-def write(lake: Lake, taken: Snapshot) -> str:
-    """Writes a snapshot and returns its run_id. The run's own row comes last: with it the snapshot is whole."""
-    folder = f"runs/{taken.run_id}"
-    tables.publish(lake.storage, f"{folder}/files.parquet", taken.files, FILES, taken.run_id)
+def write(lake: Lake, taken: Snapshot, failures: Sequence[Failure] = ()) -> str:
+    """Writes a snapshot and returns its run_id. The run's own row comes last: with it the snapshot is whole.
+
+    What failed has a file of its own, where anything did.
+    """
+    write_files(lake, taken.run_id, taken.files)
+    if failures:
+        failed = pa.Table.from_pylist([asdict(failure) for failure in failures], FAILURES)
+        tables.publish(lake.storage, _path(taken.run_id, "failures"), failed, FAILURES, taken.run_id)
     row = {name: getattr(taken, name) for name in RUN.names}
     row |= {name: json.dumps(row[name], sort_keys=True) for name in ("config", "identities", "counts", "cost")}
-    tables.publish(lake.storage, f"{folder}/run.parquet", pa.Table.from_pylist([row], RUN), RUN, taken.run_id)
+    whole = pa.Table.from_pylist([row], RUN)
+    tables.publish(lake.storage, _path(taken.run_id, "run"), whole, RUN, taken.run_id)
     return taken.run_id
+
+
+def write_files(lake: Lake, run_id: str, files: pa.Table) -> None:
+    """Writes what was read and written (FILES). Alone it is no snapshot, but says what was done and what it took."""
+    tables.publish(lake.storage, _path(run_id, "files"), files, FILES, run_id)
 
 
 def run_ids(lake: Lake) -> list[str]:
     """The runs that have a whole snapshot, the newest first."""
-    ids = (info.path.split("/")[1] for info in lake.storage.list("runs", "/run.parquet"))
-    return sorted(ids, reverse=True)
+    return _ids(lake, "run")
+
+
+def worked_ids(lake: Lake) -> list[str]:
+    """Whatever has left the list of its files, the newest first: runs, and trainings."""
+    return _ids(lake, "files")
 
 
 def files_of_run(lake: Lake, run_id: str) -> pa.Table:
     """What one run read and wrote: FILES."""
-    return tables.read(lake.storage, [f"runs/{run_id}/files.parquet"], FILES)
+    return tables.read(lake.storage, [_path(run_id, "files")], FILES)
+
+
+def failures_of_run(lake: Lake, run_id: str) -> list[Failure]:
+    """The shards that failed in a run, in the order in which they did."""
+    path = _path(run_id, "failures")
+    if not lake.storage.exists(path):
+        return []
+    return [Failure(**row) for row in tables.read(lake.storage, [path], FAILURES).to_pylist()]
 
 
 def latest(lake: Lake, profile: str) -> Snapshot:
@@ -146,8 +181,17 @@ def verify(lake: Lake, taken: Snapshot, only: Collection[str] | None = None) -> 
         )
 
 
+def _ids(lake: Lake, name: str) -> list[str]:
+    """The folders of runs that hold a file of that name, the newest first."""
+    return sorted((info.path.split("/")[1] for info in lake.storage.list("runs", f"/{name}.parquet")), reverse=True)
+
+
+def _path(run_id: str, name: str) -> str:
+    return f"runs/{run_id}/{name}.parquet"
+
+
 def _run(lake: Lake, run_id: str) -> Run:
-    row = tables.read(lake.storage, [f"runs/{run_id}/run.parquet"], RUN).to_pylist()[0]
+    row = tables.read(lake.storage, [_path(run_id, "run")], RUN).to_pylist()[0]
     return Run(**{**row, **{name: json.loads(row[name]) for name in ("config", "identities", "counts", "cost")}})
 
 

@@ -67,7 +67,7 @@ def _take_all(images: Path) -> None:
         show_plan(plan(lake, profile, champion[0], workers=WORKERS), f"slatemill run lake --profile {PROFILE}", out)
     result, run_id = run(lake, profile, Resources(WORKERS), *champion)
     with picture(images, "run", "run lake") as out:
-        show_run(result, run_id, f"slatemill run lake --profile {PROFILE}", out, out)
+        show_run(result, run_id, out)
     with picture(images, "status", "status lake") as out:
         show_status(replace(status(lake, profile, champion[0]), lake="lake"), PROFILE, out)
     shown = _telling(lake, profile.name)

@@ -100,7 +100,7 @@ def parse_profile(text: str, origin: str) -> Profile:
     try:
         values = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ConfigError(f"{origin} is not YAML: {error}") from error
+        raise ConfigError(f"{origin} is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{origin} must be a mapping of keys to values")
     try:

@@ -48,7 +48,8 @@ def demo(folder: Path, histories: int, sessions: int, workers: int | None, out: 
     report.show_training(trained, out)
     out.rule("3. slates")
     result, run_id = run(lake, profile, resources, trained.ranker, str(folder / "ranker"))
-    report.show_run(result, run_id, "slatemill demo", out, out)
+    report.show_run(result, run_id, out)
+    report.show_trouble(result, "slatemill demo", out)
     if result.exit_code:
         raise RunFailed(result)
     show_slate(lake, run_id, out)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cluster import snapshot, tables
 from cluster.batches import seq_of
 from cluster.errors import LakeError
-from cluster.exits import FAILED_SHARDS, NEEDS_BACKFILL
+from cluster.exits import UNFINISHED
 from cluster.lake import Lake
 from cluster.runfiles import QUARANTINE
 from jobs.ingest import INGEST
@@ -34,8 +34,6 @@ _READ = {
 }
 """Schemas, and the columns that are read: no text, which is most of a lake."""
 
-_UNFINISHED = (FAILED_SHARDS, NEEDS_BACKFILL)
-
 
 class RunUnfinished(LakeError):
     """The run did not make every slate, so its shares would be over those requests that happened to be answered."""
@@ -50,7 +48,7 @@ def evaluate(
     RunUnfinished when shards failed or were held back.
     """
     taken = snapshot.load(lake, run_id) if run_id else snapshot.latest(lake, profile_name)
-    if taken.exit_code in _UNFINISHED:
+    if taken.exit_code in UNFINISHED:
         raise RunUnfinished(
             f"run {taken.run_id} ended with code {taken.exit_code}, so slates are missing: mend what it reported, run "
             "again, then evaluate"

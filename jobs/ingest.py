@@ -70,6 +70,17 @@ class IngestReport:
         arrived = ("turns", "requests", "repeated_turns", "repeated_requests")
         return self.lost / max(1, self.lost + sum(self.counts.get(name, 0) for name in arrived))
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON. What was there before is not judged again: `lost` and `lost_share` are null."""
+        return {
+            "batch": self.batch.name,
+            "format": self.source_format,
+            "already": self.already,
+            "counts": dict(sorted(self.counts.items())),
+            "lost": None if self.already else self.lost,
+            "lost_share": None if self.already else self.lost_share,
+        }
+
 
 def ingest(
     lake: Lake, source: str, source_format: str, options: Mapping[str, Any], workers: int | None = None

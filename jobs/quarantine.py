@@ -13,7 +13,7 @@ import pyarrow as pa
 from cluster import quarantine, tables
 from cluster.batches import committed
 from cluster.errors import NoSuchStage
-from cluster.lake import Lake
+from cluster.lake import BUCKET_FILE, Lake
 from cluster.runfiles import QUARANTINE
 from cluster.stage import Choice, Stage
 from jobs.config import Profile
@@ -21,9 +21,7 @@ from jobs.graph import stages
 from jobs.ingest import INGEST
 from pipeline import schemas
 
-_PATH = re.compile(
-    rf"{QUARANTINE}/(?P<stage>[^/]+)/(?:(?P<choice>[^/=]+=[^/]+)/)?bucket=b(?P<bucket>\d+)/(?P<batch>[^/]+)\.parquet"
-)
+_PATH = re.compile(rf"{QUARANTINE}/(?P<stage>[^/]+)/(?:(?P<choice>[^/=]+=[^/]+)/)?{BUCKET_FILE}")
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,10 @@ class Requeued:
     units: int
     shards: int
     costly: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON."""
+        return asdict(self)
 
 
 class _File(NamedTuple):

@@ -30,8 +30,8 @@ def show_ingest(source: str, result: IngestReport, out: Console) -> None:
         )
 
 
-def show_run(result: RunReport, run_id: str, command: str, out: Console, err: Console) -> None:
-    """The shards of each stage, what failed, and what to do about it."""
+def show_run(result: RunReport, run_id: str, out: Console) -> None:
+    """The shards of each stage."""
     table = Table(title=f"run {run_id}", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     table.add_column("stage", no_wrap=True)
     for name in ("shards", "done", "reused", "failed", "blocked", "rows lost", "seconds"):
@@ -40,15 +40,19 @@ def show_run(result: RunReport, run_id: str, command: str, out: Console, err: Co
         counts = (stage.total, stage.done, stage.reused, stage.failed, stage.blocked, stage.quarantined)
         table.add_row(stage.name, *map(str, counts), f"{stage.seconds:.1f}")
     out.print(table)
+
+
+def show_trouble(result: RunReport, command: str, err: Console) -> None:
+    """What failed in a run, and what to do about it; `command` is that run."""
     for failure in result.failures:
-        place = f"{failure.stage}, batch {failure.batch}, bucket {failure.bucket}"
-        err.print(f"failed: {place}: {failure.reason}", style="red", markup=False)
+        err.print(f"failed: {failure.place}: {failure.reason}", style="red", markup=False)
     for stage in result.stages:
         if stage.needs_backfill:
             err.print(
                 f"{stage.needs_backfill} shard(s) of {stage.name} exist for another model only, and are needed. "
                 f"To make a second set beside the first: {command} --backfill {stage.name}",
                 style="yellow",
+                markup=False,
                 highlight=False,
             )
     for name in result.over_quarantine:

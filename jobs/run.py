@@ -42,7 +42,7 @@ class RunFailed(RuntimeError):
     """A run that training or a demo needs did not end well; `report` says why."""
 
     def __init__(self, report: RunReport) -> None:
-        failed = [f"{failure.stage}, bucket {failure.bucket}: {failure.reason}" for failure in report.failures]
+        failed = [f"{failure.place}: {failure.reason}" for failure in report.failures]
         missing = [f"give --backfill {stage.name}" for stage in report.stages if stage.needs_backfill]
         over = [f"quarantine of {name} is over the limit" for name in report.over_quarantine]
         super().__init__("; ".join([*failed, *missing, *over]))
@@ -77,6 +77,7 @@ def run(
             cost={"worker_seconds": report.worker_seconds},
             files=pa.concat_tables([_without(report.files, _JUDGED_BY), _judged_by(lake, MarkCache())]),
         ),
+        report.failures,
     )
     return report, run_id
 
@@ -110,12 +111,10 @@ def _without(files: pa.Table, names: Sequence[str]) -> pa.Table:
     return files.filter(pc.invert(pc.is_in(files["table"], pa.array(names, pa.large_string()))))
 
 
-def execute_stages(
-    lake: Lake, profile: Profile, path: Sequence[Stage], resources: Resources, run_id: str | None = None
-) -> RunReport:
+def execute_stages(lake: Lake, profile: Profile, path: Sequence[Stage], resources: Resources, run_id: str) -> RunReport:
     """Runs the given stages over all committed batches, with progress on the terminal or in the log, and in the lake
     for `slatemill status`."""
-    heartbeat = Heartbeat(lake.storage, run_id or snapshot.new_run_id(datetime.now(UTC)), profile.name)
+    heartbeat = Heartbeat(lake.storage, run_id, profile.name)
     progress = Together(progress_for(title=profile.name), heartbeat)
     return execute(
         lake,

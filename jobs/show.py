@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from cluster import snapshot, tables
 from cluster.batches import seq_of
 from cluster.errors import LakeError
-from cluster.exits import FAILED_SHARDS, NEEDS_BACKFILL
+from cluster.exits import UNFINISHED
 from cluster.lake import Lake
 from cluster.runfiles import QUARANTINE
 from cluster.snapshot import Snapshot
@@ -30,6 +30,7 @@ from pipeline.ingest.settle import POSITION_BITS
 from pipeline.recall.options import PoolOptions
 from pipeline.render.style import STYLES
 
+_ORACLE = "oracle"
 _MEND = "mend what it reported, run again, then show"
 _TOLD_LATER = ("labels", "turns", "sources")
 _NEAR = 3
@@ -112,7 +113,7 @@ def show(
     """Follows the evidence of one request through the latest run of a profile, or the one named.
 
     The slate beside it is that of `policy` (default: lambdarank where the run has it, else the profile's first) and
-    `budget` (default: the smallest of the policy's).
+    `budget` (default: the smallest of the policy's). Where no evidence is known the oracle's slates are left out.
     Raises RequestNotFound (without `history_id` also when several histories have the id), RequestUnfinished,
     SlateNotFound, SnapshotStale when a file of the request's bucket is no longer the run's, NoSnapshot.
     """
@@ -125,10 +126,14 @@ def show(
     last = None if taken.config["as_of"] == "latest" else seq_of(batch)
     found = _read(lake, part, history, request_id, last, "dense" in options.channels)
     ranker, why_none = _ranker(taken)
+    has_slate = found.slates.num_rows > 0
+    if not found.labels.num_rows:
+        # Without evidence the oracle has nothing to choose by.
+        found = replace(found, slates=found.slates.filter(pc.not_equal(found.slates["policy"], _ORACLE)))
     evidence = evidence_of(found, options, ranker)
     slate = None
     if evidence.slates.height:
-        chosen = _choose(evidence.slates, taken, policy, budget)
+        chosen = _choose(evidence, taken, policy, budget)
         style = STYLES.get(taken.config["slates"]["style"])
         slate = one_slate(found, evidence.turns, *chosen, options.channels, style, ranker)
     notes = [] if why_none is None else [f"ranker: {why_none}"]
@@ -145,8 +150,10 @@ def show(
     unresolved = _unresolved(lake, part, history, request_id, late)
     if unresolved:
         notes.append(f"{unresolved} cited turn(s) are not stored (see `quarantine show`): complete means all others")
-    if not evidence.slates.height:
+    if not has_slate:
         notes.append("the request has no slate: it is in quarantine (`slatemill quarantine show`)")
+    elif not evidence.slates.height:
+        notes.append("the request has no slate but the oracle's, which says nothing where no evidence is known")
     run = {
         "run_id": taken.run_id,
         "profile": taken.profile,
@@ -158,8 +165,9 @@ def show(
     return Shown(found.requests.to_pylist()[0], run, evidence, slate, tuple(notes))
 
 
-def _choose(slates: pl.DataFrame, taken: Snapshot, policy: str | None, budget: int | None) -> tuple[str, int]:
+def _choose(evidence: Evidence, taken: Snapshot, policy: str | None, budget: int | None) -> tuple[str, int]:
     """The policy and budget of the slate to show, of those there are."""
+    slates = evidence.slates
     budgets: dict[str, list[int]] = {}
     for name, of_slate in slates.select("policy", "budget").sort("budget").iter_rows():
         budgets.setdefault(name, []).append(of_slate)
@@ -167,7 +175,8 @@ def _choose(slates: pl.DataFrame, taken: Snapshot, policy: str | None, budget: i
     chosen = next((name for name in preferred if name in budgets), None)
     if chosen is None:
         there = ", ".join(slates["policy"].unique(maintain_order=True))
-        raise SlateNotFound(f"run {taken.run_id} has no slate of policy {policy}: its policies are {there}")
+        why = "" if policy != _ORACLE or evidence.turns.height else " where no evidence is known"
+        raise SlateNotFound(f"run {taken.run_id} has no slate of policy {policy}{why}: its policies are {there}")
     if budget is not None and budget not in budgets[chosen]:
         there = ", ".join(map(str, budgets[chosen]))
         raise SlateNotFound(f"run {taken.run_id} has no slate of budget {budget}: its budgets are {there}")
@@ -191,9 +200,9 @@ def _find(lake: Lake, taken: Snapshot, request_id: str, history_id: str | None) 
     if of_id.height == 1:
         history, _, bucket, batch = of_id.select("history_id", "request_id", "bucket", "batch").row(0)
         return history, bucket, batch
-    raise RequestNotFound(
-        _several(request_id, of_id["history_id"]) if of_id.height else _none(taken, request_id, history_id, asked)
-    )
+    if of_id.height:
+        raise RequestNotFound(_several(request_id, of_id["history_id"]))
+    raise RequestNotFound(_none(lake, taken, request_id, history_id, asked))
 
 
 def _several(request_id: str, histories: pl.Series) -> str:
@@ -201,11 +210,12 @@ def _several(request_id: str, histories: pl.Series) -> str:
     return f"{len(histories)} histories have a request {request_id}: pick one with --history. They are {named}"
 
 
-def _none(taken: Snapshot, request_id: str, history_id: str | None, asked: pl.DataFrame) -> str:
+def _none(lake: Lake, taken: Snapshot, request_id: str, history_id: str | None, asked: pl.DataFrame) -> str:
     wanted = f"request {request_id!r}" + ("" if history_id is None else f" of history {history_id!r}")
     near = _near(request_id, asked["request_id"])
     message = f"run {taken.run_id} has no {wanted}" + (f". Near it: {', '.join(near)}" if near else "")
-    if taken.exit_code in (FAILED_SHARDS, NEEDS_BACKFILL):
+    message += f". `slatemill requests {lake.url}` lists what the lake has"
+    if taken.exit_code in UNFINISHED:
         message += f". The run ended with code {taken.exit_code} and did not get to all: {_MEND}"
     return message
 

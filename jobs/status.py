@@ -15,6 +15,7 @@ from cluster.forecast import Outlook, Prospect, forecast
 from cluster.heartbeat import Beat, beats
 from cluster.lake import Lake
 from cluster.plan import Plan
+from cluster.report import Failure
 from cluster.snapshot import Run
 from cluster.stamp import flat
 from jobs.config import Profile
@@ -22,6 +23,9 @@ from jobs.graph import stages
 from jobs.ingest import INGEST
 from jobs.quarantine import kept_aside
 from models.ranker import LightGBMRanker
+
+FIRST_FAILURES = 5
+"""Failed shards that are named; often all have one reason, and the lake keeps the others."""
 
 
 @dataclass
@@ -41,8 +45,8 @@ class StageStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """A lake as it is `now`: counts of what arrived, its stages, the profile's last run and other runs under way or
-    dead, claims of ingests with their times, rows that ingest lost, and what else is to be said."""
+    """A lake as it is `now`: counts of what arrived, its stages, the profile's last run with what failed in it, other
+    runs under way or dead, claims of ingests with their times, rows that ingest lost, and what else is to be said."""
 
     lake: str
     profile: str
@@ -51,6 +55,7 @@ class Status:
     arrived: Mapping[str, int]
     stages: tuple[StageStatus, ...]
     last_run: Run | None
+    failures: Sequence[Failure]
     live: Sequence[Beat]
     claims: Sequence[tuple[Claim, datetime]]
     lost_by_ingest: int
@@ -66,7 +71,7 @@ class Status:
             "arrived": dict(self.arrived),
             "stages": [asdict(stage) for stage in self.stages],
             "lost_by_ingest": self.lost_by_ingest,
-            "last_run": None if self.last_run is None else _run_dict(self.last_run),
+            "last_run": None if self.last_run is None else _run_dict(self.last_run, self.failures),
             "live": [
                 {
                     "run_id": beat.run_id,
@@ -106,6 +111,7 @@ def status(lake: Lake, profile: Profile, ranker: LightGBMRanker | None) -> Statu
         arrived={name: counts[name] for name in ("turns", "requests")},
         stages=_stages(made, {} if last is None else last.counts),
         last_run=last,
+        failures=[] if last is None else snapshot.failures_of_run(lake, last.run_id),
         live=[beat for beat in beats(lake.storage) if not _is_over(lake, beat, last, now)],
         claims=uncommitted(lake),
         lost_by_ingest=sum(group.lost for group in kept_aside(lake, stage=INGEST)),
@@ -156,7 +162,7 @@ def _notes(profile: Profile, ranker: LightGBMRanker | None, last: Run | None) ->
     return notes
 
 
-def _run_dict(run: Run) -> dict[str, Any]:
+def _run_dict(run: Run, failures: Sequence[Failure]) -> dict[str, Any]:
     return {
         "run_id": run.run_id,
         "started": run.started.isoformat(),
@@ -164,4 +170,6 @@ def _run_dict(run: Run) -> dict[str, Any]:
         "seconds": (run.ended - run.started).total_seconds(),
         "exit_code": run.exit_code,
         "worker_seconds": run.cost.get("worker_seconds"),
+        "failed": len(failures),
+        "failures": [failure.as_dict() for failure in failures[:FIRST_FAILURES]],
     }

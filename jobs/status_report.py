@@ -13,7 +13,8 @@ from rich.text import Text
 from cluster.exits import DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE
 from cluster.heartbeat import Beat
 from cluster.snapshot import Run
-from jobs.status import Status
+from jobs.plain import plain
+from jobs.status import FIRST_FAILURES, Status
 
 _CODES = {
     DONE: "done",
@@ -60,6 +61,13 @@ def _stages_table(found: Status) -> Table:
 def _show_last_run(found: Status, profile: str, out: Console) -> None:
     run = found.last_run
     out.print(Text(f"no run of profile {found.profile} yet" if run is None else _last_run(run, found.now)))
+    for failure in found.failures[:FIRST_FAILURES]:
+        reason, *more = plain(failure.reason).splitlines() or [""]
+        out.print(Text(f"failed: {failure.place}: {reason}{' ...' if more else ''}", style="red"))
+    if run is not None and len(found.failures) > FIRST_FAILURES:
+        rest = len(found.failures) - FIRST_FAILURES
+        said = f"failed: {rest:,} more, with reasons and tracebacks in runs/{run.run_id}/failures.parquet"
+        out.print(Text(said, style="red"))
     lacking = sum(stage.stale + stage.missing + stage.waiting for stage in found.stages)
     if lacking:
         out.print(Text(f"{lacking:,} shard(s) to do: `slatemill plan {found.lake} --profile {profile}` says why"))

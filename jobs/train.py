@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cluster import tables
+from cluster import snapshot, tables
 from cluster.batches import committed
 from cluster.lake import Lake
 from jobs.config import Profile
@@ -37,6 +40,20 @@ class TrainReport:
     counts: dict[str, int]
     version: RegisteredVersion
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON. A metric that the groups do not allow is null."""
+        return {
+            "profile": self.ranker.profile,
+            "ranker": self.ranker.identity,
+            "counts": self.counts,
+            "metrics": {name: value if math.isfinite(value) else None for name, value in self.metrics.items()},
+            "registered": {
+                "name": self.version.name,
+                "version": self.version.version,
+                "champion": self.version.is_champion,
+            },
+        }
+
 
 def train(lake: Lake, profile: Profile, resources: Resources, holdout: float, out: Path | None) -> TrainReport:
     """Runs the stages up to features, fits on the histories that are not held out, and registers the ranker.
@@ -44,7 +61,11 @@ def train(lake: Lake, profile: Profile, resources: Resources, holdout: float, ou
     `holdout` is the share of histories (by a stable hash of their id) that the ranker never sees.
     Raises RunFailed when a stage failed, NothingToLearn when no group has evidence.
     """
-    report = execute_stages(lake, profile, stages_to_features(profile), resources)
+    run_id = snapshot.new_run_id(datetime.now(UTC))
+    report = execute_stages(lake, profile, stages_to_features(profile), resources, run_id)
+    if report.worker_seconds:
+        # What it took, for `slatemill plan`; no run, for there are no slates to evaluate.
+        snapshot.write_files(lake, run_id, report.files)
     if report.exit_code:
         raise RunFailed(report)
     features, labels = gather(lake, profile)

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from models.digests import model_files, weights_digest, weights_files
 from models.resolve import Source, resolve
@@ -22,6 +23,10 @@ class Fetched:
     path: Path
     found_in: Source
     already: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON."""
+        return {"path": str(self.path), "found_in": self.found_in, "already": self.already}
 
 
 def fetch(name: str, folder: Path | None = None) -> Fetched:

@@ -119,7 +119,8 @@ def _ask_hub(name: str, **more: Any) -> Any:
     try:
         return snapshot_download(_repository(name), **wanted, **more)
     except OSError as error:
-        raise ModelNotFound(_what_to_do(name, f"and the hub did not give it ({error})")) from error
+        said = " ".join(str(error).split())
+        raise ModelNotFound(_what_to_do(name, f"and the hub did not give it ({said})")) from error
 
 
 def _is_model(path: Path) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jobs.config import Profile
 from jobs.doctor.check import Found, brief
+from jobs.doctor.places import nearest_folder
 from models import tracking
 from models.embedder import EmbedderConfig, embedder_identity
 from models.environment import environment
@@ -54,7 +55,7 @@ def mlflow() -> Found:
     database = tracking.local_database()
     if tracking.store_is_absent():
         folder = database.parent if database is not None else Path.cwd()
-        if os.access(_nearest(folder), os.W_OK):
+        if os.access(nearest_folder(folder), os.W_OK):
             return Found("ok", f"{shown} (made by the first train or evaluate)")
         return Found("fails", f"{shown}: the folder cannot be written", "set MLFLOW_TRACKING_URI to another place")
     if database is not None and (locked := _cannot_write(database)):
@@ -89,8 +90,3 @@ def _impatient() -> Iterator[None]:
         environment("MLFLOW_HTTP_REQUEST_TIMEOUT", str(_MLFLOW_TIMEOUT_S)),
     ):
         yield
-
-
-def _nearest(folder: Path) -> Path:
-    """The folder, or the nearest above it that is there."""
-    return next(parent for parent in (folder, *folder.parents) if parent.exists())

@@ -11,6 +11,7 @@ from cluster.errors import NotALake
 from cluster.lake import DEFAULT_TOKENIZER, Lake
 from cluster.storage import Storage
 from jobs.doctor.check import Found
+from jobs.doctor.places import nearest_folder
 from models.tokens import token_counter
 
 _SENTENCE, _SENTENCE_TOKENS = "Ada moved to Rome in March 2024.", 10
@@ -79,7 +80,4 @@ def _tokenizer_of(url: str | None) -> str:
 def _nearest(url: str) -> Storage:
     """The lake's folder; on a disk, where it is not there yet, the nearest above it."""
     storage = Storage(url)
-    if not storage.local:
-        return storage
-    path = Path(storage.url)
-    return Storage(str(next(parent for parent in (path, *path.parents) if parent.is_dir())))
+    return Storage(str(nearest_folder(Path(storage.url)))) if storage.local else storage

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from toy_stages import planned, stages
 
@@ -63,6 +64,18 @@ def test_what_another_choice_took_is_told_apart_and_counts_only_where_there_is_n
     assert prices(toy_lake, graph) == {"vectors": Price(3.0, False)}
     ran(toy_lake, 2, [events(10), made("vectors", "model=one", 5.0)])
     assert prices(toy_lake, graph) == {"vectors": Price(0.5, True)}
+
+
+def test_a_training_that_left_its_files_counts_like_a_run(toy_lake):
+    graph = planned(toy_lake, stages()).graph
+    ran(toy_lake, 1, [events(10), made("double", "kind=plain", 1.0)])
+    (run_id,) = snapshot.run_ids(toy_lake)
+    files = snapshot.files_of_run(toy_lake, run_id)
+    seconds = files.schema.get_field_index("seconds")
+    tripled = files.set_column(seconds, FILES.field("seconds"), pc.multiply(files["seconds"], 3.0))
+    snapshot.write_files(toy_lake, snapshot.new_run_id(START + timedelta(minutes=2)), tripled)
+    assert prices(toy_lake, graph) == {"double": Price(0.2, True)}
+    assert snapshot.run_ids(toy_lake) == [run_id]
 
 
 def test_only_the_newest_runs_count_and_shards_without_rows_do_not(toy_lake):

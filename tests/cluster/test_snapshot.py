@@ -12,6 +12,7 @@ import pytest
 from cluster import snapshot, tables
 from cluster.errors import LakeError, SnapshotStale
 from cluster.lake import Lake
+from cluster.report import Failure
 from cluster.snapshot import FILES, Snapshot
 
 SCHEMA = pa.schema([pa.field("history_id", pa.large_string(), nullable=False)])
@@ -52,6 +53,20 @@ def test_a_snapshot_comes_back_as_it_was(lake: Lake) -> None:
     assert snapshot.load(lake, taken.run_id) == taken
     assert snapshot.paths_of(taken, "turns") == [lake.path("turns", 0, "000001-a"), lake.path("turns", 1, "000001-a")]
     assert snapshot.paths_of(taken, "pools") == []
+
+
+@pytest.mark.flash
+def test_what_failed_is_kept_and_no_file_is_made_where_nothing_did(lake: Lake) -> None:
+    well, badly = run_of("p", NOW, []), run_of("p", NOW + timedelta(seconds=1), [])
+    failures = [Failure("pools", "000001-a", bucket, "OSError: no", "a traceback") for bucket in (2, 1)]
+    snapshot.write(lake, well)
+    snapshot.write(lake, badly, failures)
+    assert snapshot.failures_of_run(lake, badly.run_id) == failures
+    assert snapshot.failures_of_run(lake, well.run_id) == []
+    assert [info.path for info in lake.storage.list("runs", "failures.parquet")] == [
+        f"runs/{badly.run_id}/failures.parquet"
+    ]
+    assert snapshot.load(lake, badly.run_id) == badly
 
 
 @pytest.mark.flash

@@ -55,6 +55,13 @@ def test_a_model_that_a_profile_and_a_package_name_is_one_entry_with_its_place_a
 
 
 @pytest.mark.flash
+def test_where_a_fetched_model_lies_is_told_to_machines(monkeypatch, capsys) -> None:
+    said = {"name": NAME, "path": "copy", "found_in": "package"}
+    assert as_json(monkeypatch, capsys, "models", "fetch", NAME, "copy") == {**said, "already": False}
+    assert as_json(monkeypatch, capsys, "models", "fetch", NAME, "copy") == {**said, "already": True}
+
+
+@pytest.mark.flash
 def test_what_only_a_package_carries_and_what_is_not_here_are_listed_too(monkeypatch) -> None:
     far = load_profile("agentmemrec").model_copy(update={"embedder": EmbedderOptions(model="BAAI/bge-m3")})
     monkeypatch.setattr(inventory, "profile_names", lambda: ["far"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 from inside import ITEMS, LEXICAL, contents, delivered, said_by_main, stored
 from rich.console import Console
 
-from cluster import rayenv
+from cluster import rayenv, snapshot
 from cluster.exits import NEEDS_BACKFILL
 from cluster.forecast import LEFT, Outlook
 from cluster.lake import Lake
@@ -25,6 +26,7 @@ from jobs.overrides import override
 from jobs.plan import Planned, plan
 from jobs.plan_report import show_plan
 from jobs.run import Resources, run
+from jobs.train import train
 from models.ranker import LightGBMRanker, RankerParams, fit
 from pipeline.schemas import FEATURE_NAMES
 from pipeline.synth.histories import history
@@ -148,8 +150,26 @@ def test_a_new_version_of_a_stage_that_gives_the_same_rows_leaves_what_follows(t
 
 
 @pytest.mark.cluster
+def test_a_training_leaves_prices_for_the_plan_and_no_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    lake = stored(tmp_path, ITEMS)
+    train(lake, LEXICAL, Resources(workers=2), holdout=0.0, out=None)
+    assert snapshot.latest_run(lake, LEXICAL.name) is None
+    worked = snapshot.worked_ids(lake)
+    train(lake, LEXICAL, Resources(workers=2), holdout=0.0, out=None)
+    assert snapshot.worked_ids(lake) == worked
+    delivered(lake, tmp_path / "later.json", [history(seed=9, index=index, sessions=2) for index in range(3)])
+    planned = plan(lake, LEXICAL, None)
+    priced = {stage.name for stage in planned.stages if stage.price is not None and stage.price.of_this_choice}
+    assert priced == {"terms", "pools", "features"}
+    assert planned.seconds(Outlook.DO) > 0
+    assert planned.unpriced(Outlook.DO) == ["slates", "oracle_slates"]
+
+
+@pytest.mark.cluster
 @pytest.mark.slow
-def test_another_embedder_is_priced_as_a_backfill_and_blocks_until_it_is_asked_for(tmp_path):
+def test_another_embedder_is_priced_as_a_backfill_and_blocks_until_it_is_asked_for(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     lake = stored(tmp_path, [history(seed=1, index=index, sessions=2) for index in range(2)])
     embedded = load_profile("agentmemrec")
     then_ran(lake, embedded)
@@ -160,6 +180,14 @@ def test_another_embedder_is_priced_as_a_backfill_and_blocks_until_it_is_asked_f
     assert causes(left)["turn_vectors"] == {("needs_backfill", "choice", ())}
     assert {outlook for outlook, *_ in causes(left)["pools"]} == {Outlook.BLOCKED.value}
     assert left.seconds(Outlook.NEEDS_BACKFILL) > 0
+    (tmp_path / "my profile.yaml").write_text(json.dumps(changed.model_dump(mode="json")))
+    monkeypatch.chdir(tmp_path)
+    options = ("lake", "-p", "my profile.yaml", "--budgets", "500", "--workers", "2", "--as-of", "arrival")
+    hint = f"slatemill run {shlex.join(options)} --backfill turn_vectors"
+    for command in ("plan", "run"):
+        code, out, err = said_by_main(monkeypatch, capsys, command, *options)
+        assert code == (NEEDS_BACKFILL if command == "run" else 0)
+        assert any(hint in line for line in (out + err).splitlines())
     asked = then_ran(lake, changed, backfill=("turn_vectors",))
     assert asked.shards(*LEFT) == 0
     assert causes(asked)["turn_vectors"] == {("do", "choice", ())}

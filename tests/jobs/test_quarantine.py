@@ -119,6 +119,9 @@ def test_json_is_all_that_is_written_and_mistakes_end_with_code_2(lossy, monkeyp
     arguments = ("show", lossy.url, "--stage", "ingest", "--code", "bad_time", "--limit", "1", "--json")
     code, out, err = said_by_main(monkeypatch, capsys, "quarantine", *arguments)
     assert (code, json.loads(out), err) == (0, rows_aside(lossy, "ingest", "bad_time").head(1).to_dicts(), "")
+    arguments = ("requeue", lossy.url, "--stage", "pools", "--profile", "lexical", "--json")
+    code, out, err = said_by_main(monkeypatch, capsys, "quarantine", *arguments)
+    assert (code, json.loads(out), err) == (0, requeue(lossy, LEXICAL, "pools").as_dict(), "")
     for arguments, named in (
         (("list", lossy.url, "--stage", "../turns"), "no stage '../turns'"),
         (("show", lossy.url, "--stage", "vectors"), "no stage 'vectors'"),

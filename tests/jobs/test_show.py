@@ -272,6 +272,7 @@ def test_an_unknown_request_is_named_with_those_near_it_and_ends_with_code_2(mad
     code, out, err = said_by_main(monkeypatch, capsys, "show", made.lake.url, near + "x", "-p", small(tmp_path))
     assert (code, out) == (2, "")
     assert near in err.replace("\n", "")
+    assert "`slatemill requests " in err.replace("\n", " ")
     code, out, err = said_by_main(
         monkeypatch, capsys, "show", made.lake.url, near, "-p", small(tmp_path), "--policy", "bm25_order"
     )
@@ -375,6 +376,30 @@ def test_of_two_histories_with_one_request_id_history_picks(tmp_path):
         assert shown.evidence.turns["text_start"].to_list() == [f"{name} moved to Rome"]
     with pytest.raises(RequestNotFound, match=r"no request 'q' of history 'ada'\. Near it: r"):
         show(lake, "lexical", None, "q", "ada")
+
+
+@pytest.mark.cluster
+def test_without_evidence_the_oracle_says_nothing_and_is_left_out(tmp_path):
+    said = [{"role": "user", "text": "Ada moved to Rome."}]
+    asked = [{"request_id": "q", "text": "Where does Ada live?"}]
+    line = {"history_id": "h", "sessions": [{"session_id": "s", "turns": said}], "requests": asked}
+    lake = stored(tmp_path, [line], "native")
+    ran(lake)
+    assert set(table(lake, "oracle_slates", "lexical")["request_id"]) == {"q"}
+    shown = show(lake, "lexical", None, "q")
+    assert {row["policy"] for row in shown.as_dict()["slates"]} == {"recall_order"}
+    assert "oracle" not in printed(shown, 80)
+    with pytest.raises(SlateNotFound, match=r"of policy oracle where no evidence is known: .* are recall_order$"):
+        show(lake, "lexical", None, "q", policy="oracle")
+    alone = named("alone", POOL).model_copy(
+        update={"slates": LEXICAL.slates.model_copy(update={"policies": ("oracle",)})}
+    )
+    ran(lake, alone)
+    nothing = show(lake, "alone", None, "q")
+    assert nothing.slate is None
+    assert (
+        nothing.notes[-1] == "the request has no slate but the oracle's, which says nothing where no evidence is known"
+    )
 
 
 @pytest.mark.cluster

@@ -8,17 +8,18 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 from inside import ITEMS, LEXICAL, contents, delivered, ran, said_by_main, stored
 from lakes import Shell
 from rich.console import Console
 
-from cluster import rayenv
+from cluster import rayenv, snapshot
 from cluster.batches import claim
 from cluster.forecast import Outlook
 from cluster.heartbeat import DEAD_AFTER_S, Heartbeat
 from cluster.lake import Lake
-from cluster.report import StageReport
+from cluster.report import Failure, StageReport
 from jobs.overrides import override
 from jobs.plan import plan
 from jobs.run import Resources, run
@@ -100,9 +101,43 @@ def test_what_failed_in_the_last_run_is_counted_and_its_code_said(tmp_path):
         stage.name: stage.failed for stage in report.stages
     }
     assert sum(stage.failed for stage in found.stages) > 0
+    assert list(found.failures) == list(report.failures)
+    (failure, *_) = report.failures
+    bucket = int(broken.parent.name.removeprefix("bucket=b"))
+    assert (failure.stage, failure.batch, failure.bucket) == ("terms", broken.stem, bucket)
+    assert failure.detail
     text = " ".join(printed(found).split())
     assert "exit code 1 (failed shards)" in text
+    assert f"failed: terms, batch {broken.stem}, bucket {bucket}: OSError: " in text
     assert "shard(s) to do" in text
+    broken.write_bytes(whole)
+    ran(lake)
+    mended = status(lake, LEXICAL, None)
+    assert (mended.failures, mended.as_dict()["last_run"]["failed"]) == ([], 0)
+    assert "failed:" not in printed(mended)
+
+
+@pytest.mark.flash
+def test_of_many_failures_the_first_are_told_in_a_line_each_and_all_are_kept(tmp_path):
+    lake = stored(tmp_path, ITEMS[:1])
+    reason = "LakeError: \x1b[31mit has another schema.\nDifferences:\n  text: found large_binary"
+    failures = [Failure("pools", "000001-a", bucket, reason, "a traceback") for bucket in range(9)]
+    started = datetime.now(UTC)
+    files = snapshot.FILES.empty_table()
+    taken = snapshot.Snapshot("r1", "lexical", started, started, 1, {}, {}, {"pools": {"failed": 9}}, {}, files)
+    snapshot.write(lake, taken, failures)
+    found = status(lake, LEXICAL, None)
+    lines = [line.rstrip() for line in printed(found).splitlines() if line.startswith("failed: ")]
+    assert lines[:-1] == [
+        f"failed: pools, batch 000001-a, bucket {bucket}: LakeError:  [31mit has another schema." for bucket in range(5)
+    ]
+    assert "Differences" not in printed(found)
+    assert lines[-1].startswith("failed: 4 more, with reasons and tracebacks in")
+    assert "runs/r1/failures.parquet" in printed(found)
+    told = found.as_dict()["last_run"]
+    assert (told["failed"], [row["bucket"] for row in told["failures"]]) == (9, list(range(5)))
+    assert told["failures"][0]["reason"] == reason
+    assert pl.read_parquet(f"{lake.url}/runs/r1/failures.parquet").height == 9
 
 
 @pytest.mark.flash

@@ -1,0 +1,153 @@
+"""What is made of a lake, and how good it is: plan, run, train, evaluate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jobs.commands.console import err, given_to, out, say_json
+from jobs.commands.options import (
+    QUARANTINE_LIMIT,
+    Address,
+    AsJson,
+    AsOf,
+    Backfill,
+    Budgets,
+    LakeUrl,
+    ProfileName,
+    RankerName,
+    Workers,
+    ranker_of,
+)
+
+app = typer.Typer()
+
+
+@app.command(epilog="Example: slatemill plan lake --profile lexical --budgets 900,1800")
+def plan(
+    lake: LakeUrl,
+    profile: ProfileName = "agentmemrec",
+    workers: Workers = None,
+    backfill: Backfill = None,
+    ranker: RankerName = None,
+    budgets: Budgets = None,
+    as_of: AsOf = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which shards a run with the same options would do, why, and at what cost; does none of it.
+
+    do: computed. follow: computed if what it reads turns out changed.
+    backfill: left, unless --backfill names its stage. blocked: an input is left.
+    """
+    from cluster.lake import Lake
+    from jobs.config import load_profile
+    from jobs.overrides import override
+    from jobs.plan import plan as plan_job
+    from jobs.plan_report import show_plan
+
+    chosen = override(load_profile(profile), budgets, as_of)
+    opened = Lake.open(lake)
+    loaded, _ = ranker_of(chosen, ranker)
+    planned = plan_job(opened, chosen, loaded, tuple(backfill or ()), workers)
+    if as_json:
+        say_json(planned.as_dict())
+    else:
+        show_plan(planned, given_to("run"), out)
+
+
+@app.command(epilog="Example: slatemill run lake --profile lexical")
+def run(
+    lake: LakeUrl,
+    profile: ProfileName = "agentmemrec",
+    workers: Workers = None,
+    address: Address = None,
+    backfill: Backfill = None,
+    ranker: RankerName = None,
+    budgets: Budgets = None,
+    as_of: AsOf = None,
+    deadline: Annotated[float, typer.Option(help="Seconds after which a shard is given to another worker.")] = 1800.0,
+    quarantine_limit: Annotated[float, typer.Option(min=0, max=1, help="Share of a stage's rows.")] = QUARANTINE_LIMIT,
+    as_json: AsJson = False,
+) -> None:
+    """Bring every slate of a profile up to date."""
+    from cluster.lake import Lake
+    from jobs import report
+    from jobs.config import load_profile
+    from jobs.overrides import override
+    from jobs.run import Resources
+    from jobs.run import run as run_job
+
+    chosen = override(load_profile(profile), budgets, as_of)
+    opened = Lake.open(lake)
+    loaded, source = ranker_of(chosen, ranker)
+    resources = Resources(workers, address, tuple(backfill or ()), deadline, quarantine_limit)
+    result, run_id = run_job(opened, chosen, resources, loaded, source)
+    if as_json:
+        say_json({"lake": opened.url, "profile": chosen.name, "run_id": run_id, **result.as_dict()})
+    else:
+        report.show_run(result, run_id, out)
+    report.show_trouble(result, given_to("run"), err)
+    if result.exit_code:
+        raise typer.Exit(result.exit_code)
+
+
+@app.command(epilog="Example: slatemill train lake --profile lexical --out ranker")
+def train(
+    lake: LakeUrl,
+    profile: ProfileName = "agentmemrec",
+    holdout: Annotated[
+        float, typer.Option(min=0, max=0.9, help="Share of histories that are never learned from.")
+    ] = 0.0,
+    save_to: Annotated[Path | None, typer.Option("--out", help="Folder to save the ranker to, as text.")] = None,
+    workers: Workers = None,
+    address: Address = None,
+    backfill: Backfill = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit a ranker on gold evidence; log it and register it."""
+    from cluster.lake import Lake
+    from jobs import report
+    from jobs.config import load_profile
+    from jobs.run import Resources
+    from jobs.train import train as train_job
+
+    resources = Resources(workers, address, tuple(backfill or ()))
+    opened = Lake.open(lake)
+    trained = train_job(opened, load_profile(profile), resources, holdout, save_to)
+    if as_json:
+        say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **trained.as_dict()})
+    else:
+        report.show_training(trained, out)
+
+
+@app.command(epilog="Example: slatemill evaluate lake --profile lexical --json numbers.json")
+def evaluate(
+    lake: LakeUrl,
+    profile: ProfileName = "agentmemrec",
+    run_id: Annotated[str | None, typer.Option("--run", help="A run's id. Default: the profile's latest.")] = None,
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", help="Write the numbers to this file; - is standard output, with nothing else."),
+    ] = None,
+    draws: Annotated[int, typer.Option(min=100, help="Bootstrap draws.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+) -> None:
+    """Measure how often a slate holds all the evidence its request needs."""
+    from cluster.lake import Lake
+    from jobs import report
+    from jobs.config import load_profile
+    from jobs.evaluate import evaluate as evaluate_job
+    from jobs.evaluate import log
+
+    result, about = evaluate_job(Lake.open(lake), load_profile(profile).name, run_id, draws, seed)
+    numbers = {**about, **result.as_dict()}
+    if str(json_file) == "-":
+        say_json(numbers)
+    else:
+        report.show_evaluation(result, about, out)
+        if json_file is not None:
+            json_file.write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
+    log(result, about)

@@ -1,0 +1,46 @@
+"""What several commands take: options, and the ranker that one of them names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobs.commands.console import err
+from jobs.names import complete_profile
+
+if TYPE_CHECKING:
+    from jobs.config import Profile
+    from models.ranker import LightGBMRanker
+
+QUARANTINE_LIMIT = 0.01
+
+LakeUrl = Annotated[str, typer.Argument(metavar="LAKE", help="Folder or URL of the lake.")]
+ProfileName = Annotated[
+    str, typer.Option("--profile", "-p", help="Name of a profile, or a YAML file.", autocompletion=complete_profile)
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Shards in flight. Default: the CPUs.")]
+Address = Annotated[str | None, typer.Option(help="Address of a running Ray cluster. Default: a local one.")]
+Backfill = Annotated[
+    list[str] | None, typer.Option(help="Costly stage to redo for what arrived before; may be given several times.")
+]
+RankerName = Annotated[
+    str | None, typer.Option("--ranker", help="Directory or registry name. Default: the profile's champion.")
+]
+Budgets = Annotated[str | None, typer.Option("--budgets", help="Token budgets in place of the profile's: 900,2700")]
+AsOf = Annotated[str | None, typer.Option("--as-of", help="arrival or latest, in place of the profile's.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard output, and nothing else.")]
+
+
+def ranker_of(chosen: Profile, named: str | None) -> tuple[LightGBMRanker | None, str | None]:
+    """The ranker that a run of a profile uses, and where it lies; says on standard error which it is, or that none."""
+    from models.registry import load_ranker
+
+    if "lambdarank" not in chosen.slates.policies:
+        return None, None
+    found = load_ranker(named, chosen.name)
+    if found is None:
+        err.print(f"no ranker for profile {chosen.name}: lambdarank is left out. `slatemill train` makes one.")
+        return None, None
+    err.print(f"ranker: {found[1]}", highlight=False)
+    return found

@@ -1,0 +1,121 @@
+"""What comes into a lake: init, ingest, formats, synth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cluster.exits import OVER_QUARANTINE
+from jobs.commands.console import out, say_json
+from jobs.commands.options import QUARANTINE_LIMIT, AsJson, LakeUrl, Workers
+from jobs.names import complete_format
+
+app = typer.Typer()
+
+
+@app.command(epilog="Example: slatemill init lake")
+def init(
+    lake: LakeUrl,
+    buckets: Annotated[int, typer.Option(min=1, max=4096, help="Number of buckets; fixed for ever.")] = 16,
+) -> None:
+    """Make a lake."""
+    from cluster.lake import Lake
+
+    made = Lake.init(lake, buckets=buckets)
+    out.print(f"{made.url}: {made.buckets} buckets, tokens counted in {made.tokenizer}")
+
+
+@app.command(epilog="Example: slatemill ingest lake histories.json --format longmemeval")
+def ingest(
+    lake: LakeUrl,
+    sources: Annotated[
+        list[str] | None, typer.Argument(help="Files, folders, globs or URLs; each becomes a batch.")
+    ] = None,
+    source_format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            help="A format, or auto: by content. `slatemill formats` lists them.",
+            autocompletion=complete_format,
+        ),
+    ] = "auto",
+    items: Annotated[
+        str | None, typer.Option(help="Which items of an array or lines, by position or id: 0-2,5,conv-26")
+    ] = None,
+    requests: Annotated[
+        str | None, typer.Option(help="Requests to make of a log that asks none: last, every-step or none.")
+    ] = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Option("--key", help="Where history, session or time stand in a chat export: history=user.id"),
+    ] = None,
+    workers: Workers = None,
+    void: Annotated[bool, typer.Option("--void", help="Drop an ingest that was begun and not finished.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Store histories: the same source twice is a no-op."""
+    from cluster import batches
+    from cluster.lake import Lake
+    from jobs.ingest import AUTO, IngestReport
+    from jobs.ingest import ingest as store
+    from jobs.report import show_ingest
+    from pipeline.ingest.formats import FORMATS
+
+    opened = Lake.open(lake)
+    if void:
+        dropped = batches.void(opened)
+        if as_json:
+            say_json({"dropped": dropped})
+        else:
+            out.print(f"dropped: {', '.join(dropped)}" if dropped else "nothing to drop: every claim is committed")
+        return
+    if not sources:
+        raise typer.BadParameter("name at least one source, or give --void")
+    if source_format not in (AUTO, *FORMATS):
+        raise typer.BadParameter(f"no format {source_format!r}; there are {', '.join(FORMATS)}, and {AUTO}")
+    if any("=" not in pair for pair in keys or []):
+        raise typer.BadParameter("--key takes what=key, such as history=user.id")
+    options = {"items": items, "requests": requests, "keys": dict(pair.split("=", 1) for pair in keys or [])}
+    given = {name: value for name, value in options.items() if value}
+    stored: list[tuple[str, IngestReport]] = []
+    try:
+        for source in sources:
+            report = store(opened, source, source_format, given, workers)
+            stored.append((source, report))
+            if not as_json:
+                show_ingest(source, report, out)
+    finally:
+        # What was stored is told also where a later source cannot be.
+        if as_json:
+            say_json([{"source": source, **report.as_dict()} for source, report in stored])
+    if any(report.lost_share > QUARANTINE_LIMIT for _, report in stored):
+        raise typer.Exit(OVER_QUARANTINE)
+
+
+@app.command(epilog="Example: slatemill formats")
+def formats(as_json: AsJson = False) -> None:
+    """List the formats that can be ingested, and the options that each takes."""
+    from jobs.formats import formats as described
+    from jobs.formats import show_formats
+
+    if as_json:
+        say_json([one.as_dict() for one in described()])
+    else:
+        show_formats(described(), out)
+
+
+@app.command(epilog="Example: slatemill synth histories.json --histories 20 --sessions 6")
+def synth(
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="JSON file to write.")],
+    histories: Annotated[int, typer.Option(min=1)] = 100,
+    sessions: Annotated[int, typer.Option(min=1)] = 20,
+    seed: Annotated[int, typer.Option()] = 0,
+) -> None:
+    """Write generated histories with planted evidence, LongMemEval-shaped."""
+    from jobs.synth import synth as write
+
+    size = write(target, histories, sessions, seed)
+    out.print(f"{target}: {histories:,} histories, {size / 1e6:.1f} MB", highlight=False)
