@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import pairwise
 from typing import TypeVar
 
@@ -20,19 +22,29 @@ STEP_CHARACTERS = 2_000
 
 
 def asked_by_user(
-    session: SourceSession, requests: Requests, prefix: str, place: str, first: int = 0
+    session: SourceSession,
+    requests: Requests,
+    prefix: str,
+    place: str,
+    first: int = 0,
+    times: Mapping[int, datetime] | None = None,
 ) -> Iterator[SourceRequest]:
     """A request for each message of the user (`every-step`) or the last (`last`), which sees all that was said before.
 
-    Ids are `<prefix>#t<position of the turn>`; positions of requests count from `first`.
+    Ids are `<prefix>#<id of the turn>`, or `<prefix>#t<position of the turn>` where it has none: a turn that comes
+    again asks the same again, wherever it stands then. Positions of requests count from `first`. A turn that is among
+    `times` (by position) was asked then, others when the session began.
     """
-    asking = [turn for turn in stored(session) if turn.role == "user"]
+    turns = stored(session)
+    names = _names(turns)
+    asking = [turn for turn in turns if turn.role == "user"]
     for number, turn in enumerate(_chosen(asking, requests)):
+        asked = [time for time in (session.time, (times or {}).get(turn.position)) if time is not None]
         yield SourceRequest(
             first + number,
-            f"{prefix}#t{turn.position}",
+            f"{prefix}#{names[turn.position]}",
             turn.text,
-            asked_at=session.time,
+            asked_at=max(asked, default=None),
             seen=TurnReference(session.position, turn.position, f"{place}, turn {turn.position}"),
             seen_before=True,
         )
@@ -66,6 +78,17 @@ def asked_by_step(
 def stored(session: SourceSession) -> list[SourceTurn]:
     """The turns that are not blank once they are sanitised: no other can be named."""
     return [turn for turn in session.turns if sanitise_text(turn.text).strip()]
+
+
+def _names(turns: Sequence[SourceTurn]) -> dict[int, str]:
+    """What tells each turn from the others, by its position: its own id, counted on where it is given twice."""
+    given: Counter[str] = Counter()
+    names = {}
+    for turn in turns:
+        name = turn.name or f"t{turn.position}"
+        names[turn.position] = f"{name}~{given[name]}" if given[name] else name
+        given[name] += 1
+    return names
 
 
 def _shortened(text: str) -> str:

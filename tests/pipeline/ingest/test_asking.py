@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import polars as pl
@@ -53,6 +54,27 @@ def test_a_message_is_asked_of_all_that_was_said_before_it_and_of_nothing_else(
     asked = [sum(role == "user" for role in roles) for roles in sessions]
     expected = {"none": 0, "last": sum(count > 0 for count in asked), "every-step": sum(asked)}
     assert settled.requests.num_rows == expected[requests]
+
+
+def test_what_a_turn_asks_bears_its_id_and_the_position_of_one_without() -> None:
+    names = ("a", None, "a", "b", "a")
+    turns = [SourceTurn(at, "user", f"text {at}", name=name) for at, name in enumerate(names)]
+    made = asked_by_user(SourceSession(0, "s", None, turns), "every-step", "s", "x")
+    assert [request.request_id for request in made] == ["s#a", "s#t1", "s#a~1", "s#b", "s#a~2"]
+
+
+def test_a_turn_was_asked_at_its_own_time_unless_its_session_began_later() -> None:
+    began = datetime(2025, 2, 1, 10, tzinfo=UTC)
+    times = {0: began - timedelta(hours=1), 1: began + timedelta(hours=1)}
+    turns = [SourceTurn(at, "user", f"text {at}") for at in range(3)]
+    asked = [
+        [
+            request.asked_at
+            for request in asked_by_user(SourceSession(0, "s", time, turns), "every-step", "s", "x", 0, times)
+        ]
+        for time in (began, None)
+    ]
+    assert asked == [[began, times[1], began], [times[0], times[1], None]]
 
 
 def test_a_step_is_asked_for_after_each_step_with_the_task_and_all_since_the_newest_step() -> None:
