@@ -51,22 +51,24 @@ def asked_by_user(
 
 
 def asked_by_step(
-    session: SourceSession, task: str, requests: Requests, prefix: str, place: str, first: int = 0
+    session: SourceSession, task: str, requests: Requests, prefix: str, place: str, under_way: bool = False
 ) -> Iterator[SourceRequest]:
     """A request for the step that follows each step (`every-step`) or the last (`last`), which sees all before it.
 
-    Steps are the turns of the assistant; what others say between two steps is seen by the later one. The text is the
-    beginning of the task, and of the newest step and what was said since it the beginning and the end. Ids are
+    Steps are the turns of the assistant; what others say between two steps is seen by the later one. While the
+    newest step is `under_way`, the next one is not asked for yet. The text is the beginning of the
+    task, and of the newest step and what was said since it the beginning and the end. Ids are
     `<prefix>#s<position of the last turn that is seen>`.
     """
     turns = stored(session)
     steps = [at for at, turn in enumerate(turns) if turn.role == "assistant"]
     moments = [turns[step:following] for step, following in pairwise([*steps, len(turns)])]
+    moments = moments[:-1] if under_way else moments
     for number, newest in enumerate(_chosen(moments, requests)):
         seen = newest[-1].position
         news = _shortened("\n\n".join(turn.text for turn in newest))
         yield SourceRequest(
-            first + number,
+            number,
             f"{prefix}#s{seen}",
             f"{task[:TASK_CHARACTERS].strip()}\n\n{news}".strip(),
             mode="agent",

@@ -91,6 +91,12 @@ def test_a_step_is_asked_for_after_each_step_with_the_task_and_all_since_the_new
     assert list(asked_by_step(a_session(0, ["user"]), "the task", "last", "run", "x")) == []
 
 
+def test_while_a_step_is_under_way_the_next_one_is_not_asked_for() -> None:
+    session = a_session(0, ["user", "assistant", "user", "assistant"])
+    made = asked_by_step(session, "the task", "every-step", "run", "x", under_way=True)
+    assert [request.request_id for request in made] == ["run#s2"]
+
+
 def test_of_a_long_step_the_beginning_and_the_end_are_asked_with() -> None:
     session = SourceSession(0, None, None, [SourceTurn(0, "assistant", "$ make\n=>\n" + "x" * 50_000 + "\nError 2")])
     (made,) = asked_by_step(session, "t" * 50_000, "last", "run", "x")
