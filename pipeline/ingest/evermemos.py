@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from pipeline.ingest.asking import asked_by_user
 from pipeline.ingest.codes import Code
-from pipeline.ingest.days import add_days
+from pipeline.ingest.days import Times, add_days
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.keyed import as_name
 from pipeline.ingest.messages import as_object, content_text
@@ -44,8 +44,8 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
     history = SourceHistory(document.stem, 0)
     zone = _zone(history, about.get("default_timezone"))
     senders = people if isinstance(people, dict) else {}
-    add_days(history, messages, "", lambda position, message: _message(position, message, senders, zone))
-    _ask(history, options)
+    times = add_days(history, messages, "", lambda position, message: _message(position, message, senders, zone))
+    _ask(history, times, options)
     yield history
 
 
@@ -95,10 +95,10 @@ def _zone(history: SourceHistory, name: Any) -> tzinfo:
         return UTC
 
 
-def _ask(history: SourceHistory, options: Options) -> None:
-    """Adds the requests that are to be made of the messages of people."""
+def _ask(history: SourceHistory, times: Times, options: Options) -> None:
+    """Adds the requests that are to be made of the messages of people, each asked when it was written."""
     asking = [session for session in history.sessions if any(turn.role == "user" for turn in session.turns)]
     for session in asking if options.requests == "every-step" else asking[-1:]:
+        prefix = history.history_id if session.name is None else f"{history.history_id}/{session.name}"
         place = f"session {session.position}"
-        made = asked_by_user(session, options.requests, history.history_id, place, len(history.requests))
-        history.requests.extend(made)
+        history.requests += asked_by_user(session, options.requests, prefix, place, len(history.requests), times)

@@ -51,7 +51,7 @@ FORMATS: dict[str, Format] = {
     "chatgpt": Format(chatgpt.read, chatgpt.recognises, options=("requests", "keys"), by_name=True),
     "evermemos": Format(evermemos.read, evermemos.recognises, options=("requests",), by_name=True),
     "letta": Format(letta.read, letta.recognises, options=("requests", "keys"), by_name=True),
-    "locomo": Format(locomo.read, locomo.recognises),
+    "locomo": Format(locomo.read, locomo.recognises, by_name=True),
     "longmemeval": Format(longmemeval.read, longmemeval.recognises),
     "memsim": Format(memsim.read, memsim.recognises, by_name=True),
     "mini-swe-agent": Format(mini_swe_agent.read, mini_swe_agent.recognises, options=("requests",), by_name=True),

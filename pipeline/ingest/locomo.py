@@ -1,7 +1,8 @@
 """LoCoMo: an array of conversations of two people, each with its questions.
 
-A history is one conversation; its history_id is sample_id, or its position in the array. Of an image its caption is
-kept with the turn's text; the search phrase it was found by (`query`) tells what the question will be, and is not read.
+A history is one conversation; its history_id is sample_id, or the name of the file and its position there. Of an image
+its caption is kept with the turn's text; the search phrase it was found by (`query`) tells what the question will be,
+and is not read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
     """Histories of a LoCoMo file, one at a time. Raises IngestError when it is not a JSON array."""
     for position, item in enumerate(json_items(document.stream)):
         sample = item.get("sample_id") if isinstance(item, dict) else None
-        history_id = str(position) if sample in (None, "") else str(sample)
+        history_id = f"{document.stem}:{position}" if sample in (None, "") else str(sample)
         if options.items.wants(position, [history_id]):
             yield _history(position, item, history_id)
 

@@ -121,7 +121,6 @@ def _request(
     except TimeError as error:
         history.refuse(Code.BAD_TIME, where, str(error), 1, request_id)
         return
-    unseen = _first_unseen(history, asked_at, times, where)
     history.requests.append(
         SourceRequest(
             index,
@@ -130,8 +129,8 @@ def _request(
             asked_at=asked_at,
             category=category,
             answer=answer,
-            seen=unseen,
-            seen_before=unseen is not None,
+            seen=_first_unseen(history, asked_at, times, where),
+            seen_before=True,
             evidence=tuple(_evidence(history, request_id, question.get("target_step_id"), places, where)),
         )
     )

@@ -88,5 +88,5 @@ def add_session(
     if task is None:
         task = next((turn.text for turn in session.turns if turn.role == "user"), "")
     history.sessions.append(session)
-    history.requests += asked_by_step(session, task, options.requests, history.history_id, place)
+    history.requests += asked_by_step(session, task, options.requests, history.history_id, place, run.under_way())
     return history

@@ -27,7 +27,8 @@ _SOURCE_ORDER = ["history_id", "item", "session_position", "turn_position"]
 _CITING = ["history_id", "request_id", "item", "request_position"]
 _REFERENCE = ["session_key", "source_session", "turn_key", "content_digest"]
 _SEEN = [f"seen_{name}" for name in _REFERENCE]
-_REQUEST_CONTENT = [name for name in REQUESTS.names if name not in REQUEST_KEY]
+_BOUND = ["seen_session", "seen_turn"]
+_REQUEST_CONTENT = [name for name in REQUESTS.names if name not in (*REQUEST_KEY, *_BOUND)]
 
 
 @dataclass(frozen=True)
@@ -170,21 +171,24 @@ def _resolve_seen(asked: pl.DataFrame, copies: pl.DataFrame) -> tuple[pl.DataFra
 def _settle_requests(asked: pl.DataFrame, stored: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Requests to be stored, those that are there already, and those whose id is taken by other content.
 
-    What is stored counts as first; within the batch the first in source order does.
+    What is stored counts as first; within the batch the first in source order does. A bound that the reader set before
+    what the request does not see (`seen_before`) is no content: it hangs on what had arrived of it.
     """
-    columns = [*REQUEST_KEY, *_REQUEST_CONTENT]
+    columns = [*REQUEST_KEY, *_REQUEST_CONTENT, *_BOUND]
     before = stored.select(
         *columns,
+        seen_before=pl.lit(value=False),
         item=pl.lit(-1, pl.Int64),
         request_position=pl.lit(0, pl.Int64),
         file=pl.lit(None, pl.String),
         file_item=pl.lit(None, pl.Int64),
     )
     every = pl.concat([before, asked.select(before.columns)]).sort(*REQUEST_KEY, "item", "request_position")
-    content = pl.struct(_REQUEST_CONTENT)
+    content, bound = pl.struct(_REQUEST_CONTENT), pl.struct(_BOUND)
     judged = every.with_columns(
         first=pl.int_range(pl.len()).over(REQUEST_KEY) == 0,
-        same=content.eq_missing(content.first().over(REQUEST_KEY)),
+        same=content.eq_missing(content.first().over(REQUEST_KEY))
+        & (bound.eq_missing(bound.first().over(REQUEST_KEY)) | pl.col("seen_before")),
     ).filter(pl.col("item") >= 0)
     repeated = judged.filter(~pl.col("first") & pl.col("same"))
     return judged.filter("first"), repeated, judged.filter(~pl.col("same"))

@@ -77,7 +77,7 @@ class TurnReference:
 class SourceRequest:
     """One request at its position in the item.
 
-    `seen` is the last turn that it sees; with `seen_before` it is the first that it does not see.
+    `seen` is the last turn that it sees; with `seen_before` it is the first of those there that it does not see.
     """
 
     position: int

@@ -144,6 +144,11 @@ class Run:
         """Whether what came last is a step with a call of which nothing has come yet."""
         return self._waiting() is not None
 
+    def under_way(self) -> bool:
+        """Whether what came last is a step that did something of which nothing has come yet."""
+        call = self._waiting()
+        return call is not None and bool(call.text.strip())
+
     def turns(self) -> list[SourceTurn]:
         """The turns, in order."""
         return [

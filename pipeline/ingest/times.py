@@ -18,6 +18,11 @@ _LONGMEMEVAL = re.compile(
 _EPOCH = re.compile(r"\d{10}(?:\.\d*)?|\d{13}", re.ASCII)
 _FIRST_MILLISECONDS = 1e11
 """From here on a number counts milliseconds: as seconds it would be a date after the year 5000."""
+_FIRST_SECOND, _LAST_SECOND = 1e8, 7_258_118_400
+"""1973 and 2200. A number that means another time is none: 0, or -1, for what is not known, a date such as 20230520."""
+_ISO = re.compile(r"(?:\d{4}-?\d{2}-?\d{2}|\d{4}-?W\d{2}-?\d)(?:[T ].*)?", re.ASCII)
+"""What Python takes for ISO 8601, and no more: it reads 1712121212345 as a date of 1712, and a date with a zone as one
+with a time."""
 _MEMSIM = re.compile(
     r"(\d{4})年(\d{1,2})月(\d{1,2})日(?:\s*(?:周|星期)[一二三四五六日天])?(?:\s*(\d{1,2}):(\d{2})(?::(\d{2}))?)?",
     re.ASCII,
@@ -84,23 +89,26 @@ def parse_iso_time(value: object, zone: tzinfo = UTC) -> datetime | None:
     if text is None:
         return None
     try:
-        time = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text if _ISO.fullmatch(text) else "")
         return (time.replace(tzinfo=zone) if time.tzinfo is None else time).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise TimeError(f"time {_shown(text)} is not ISO 8601, such as 2023-05-20T02:21:00Z") from error
 
 
 def parse_epoch_or_iso_time(value: object) -> datetime | None:
-    """Seconds or milliseconds since 1970 as a number (or its 10 or 13 digits), or ISO 8601. Raises TimeError."""
+    """Seconds or milliseconds since 1970 as a number (or its 10 or 13 digits), from 1973 to 2200; or ISO 8601.
+
+    Raises TimeError.
+    """
     if isinstance(value, str) and _EPOCH.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return parse_iso_time(value)
-    try:
-        seconds = value / 1000 if abs(value) >= _FIRST_MILLISECONDS else value
-        return datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError) as error:
-        raise TimeError("the number is no time in seconds or milliseconds since 1970") from error
+    if _FIRST_SECOND <= value < _LAST_SECOND:
+        return datetime.fromtimestamp(value, UTC)
+    if _FIRST_MILLISECONDS <= value < _LAST_SECOND * 1000:
+        return datetime.fromtimestamp(value / 1000, UTC)
+    raise TimeError("the number is no time of 1973 to 2200 in seconds or milliseconds since 1970")
 
 
 def _present(value: object) -> str | None:

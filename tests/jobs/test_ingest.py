@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import random
 from pathlib import Path
 
 import polars as pl
@@ -77,48 +75,3 @@ def test_a_batch_that_broke_off_in_the_middle_is_finished_by_the_same_source_and
     assert not delivered(lake, tmp_path / "broken.json", ITEMS).already
     for table in TABLES:
         assert rows(lake, table).equals(rows(whole, table))
-
-
-def nights(items: list[dict], seed: int) -> list[list[dict]]:
-    """Five nightly deliveries with overlaps: each holds some histories, some of them only as far as they had grown."""
-    dice = random.Random(seed)
-    pieces: list[list[dict]] = [[] for _ in range(5)]
-    for item in items:
-        full = dice.randrange(5)
-        for night, piece in enumerate(pieces):
-            if night != full and dice.random() < 0.5:
-                piece.append(cut(item, dice.randint(1, len(item["haystack_sessions"]))))
-        pieces[full].append(item)
-    dice.shuffle(pieces)
-    return [piece for piece in pieces if piece]
-
-
-def cut(item: dict, sessions: int) -> dict:
-    shorter = copy.deepcopy(item)
-    for key in ("haystack_sessions", "haystack_dates", "haystack_session_ids"):
-        shorter[key] = shorter[key][:sessions]
-    return shorter
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_five_nights_in_any_order_with_overlaps_store_what_one_delivery_does(tmp_path: Path, seed: int) -> None:
-    """All but what design says depends on arrival: batches, hence session_index, and how requests saw it."""
-    once = stored(tmp_path, ITEMS, name="once")
-    lake = Lake.init(str(tmp_path / "nightly"))
-    for night, items in enumerate(nights(ITEMS, seed)):
-        delivered(lake, tmp_path / f"{night}.json", items)
-
-    def by_source(opened: Lake) -> pl.DataFrame:
-        key = ["history_id", "session_index", "turn_index"]
-        joined = rows(opened, "turns").join(rows(opened, "sources"), on=key, validate="1:1")
-        return joined.drop("session_index", "turn_index", "continues").sort("history_id", "session_key", "turn_key")
-
-    def cited(opened: Lake) -> pl.DataFrame:
-        key = ["history_id", "session_index", "turn_index"]
-        named = rows(opened, "labels").join(rows(opened, "sources"), on=key)
-        return named.select("history_id", "request_id", "session_key", "turn_key").sort(pl.all())
-
-    assert by_source(lake).equals(by_source(once))
-    asked = ["history_id", "request_id", "text", "asked_at", "category", "answer", "adversarial"]
-    assert rows(lake, "requests").select(asked).equals(rows(once, "requests").select(asked))
-    assert cited(lake).equals(cited(once))

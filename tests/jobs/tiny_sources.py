@@ -43,12 +43,12 @@ class Tiny:
     def message_of(self, path: Path) -> Path | None:
         """The part of a path that leads to a message, None where it leads to none."""
         for pattern in self.messages:
-            if len(path) >= len(pattern) and all(map(_fits, pattern, path)):
+            if len(path) >= len(pattern) and all(map(fits, pattern, path)):
                 return path[: len(pattern)]
         return None
 
 
-def _fits(wanted: str, key: Any) -> bool:
+def fits(wanted: str, key: Any) -> bool:
     return isinstance(key, int) if wanted == "#" else wanted in ("*", key)
 
 

@@ -1,8 +1,15 @@
-"""What tests of readers say of an arrival."""
+"""What tests of readers say of an arrival, and of arrivals that come one after the other."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import pyarrow as pa
+from words import WordCounter
+
 from pipeline.ingest.arrival import Arrival
+from pipeline.ingest.settle import Settled, settle
+from pipeline.schemas import LABELS, REQUESTS, SOURCES
 
 
 def rows(arrival: Arrival) -> list[tuple[str, str]]:
@@ -13,3 +20,15 @@ def rows(arrival: Arrival) -> list[tuple[str, str]]:
 def refused(arrival: Arrival) -> list[tuple[str, str]]:
     """Code and place of each row of the quarantine."""
     return [(row["code"], row["place"]) for row in arrival.quarantine.to_pylist()]
+
+
+def settled_in_turn(batches: Iterable[list[Arrival]]) -> list[Settled]:
+    """What each of some batches, from 1, stores of one bucket."""
+    settled: list[Settled] = []
+    for seq, arrivals in enumerate(batches, start=1):
+        stored = [
+            pa.concat_tables([schema.empty_table(), *(getattr(batch, name) for batch in settled)])
+            for name, schema in (("sources", SOURCES), ("requests", REQUESTS), ("labels", LABELS))
+        ]
+        settled.append(settle(arrivals, seq, *stored, WordCounter()))
+    return settled

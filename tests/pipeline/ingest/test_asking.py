@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import polars as pl
@@ -55,6 +56,27 @@ def test_a_message_is_asked_of_all_that_was_said_before_it_and_of_nothing_else(
     assert settled.requests.num_rows == expected[requests]
 
 
+def test_what_a_turn_asks_bears_its_id_and_the_position_of_one_without() -> None:
+    names = ("a", None, "a", "b", "a")
+    turns = [SourceTurn(at, "user", f"text {at}", name=name) for at, name in enumerate(names)]
+    made = asked_by_user(SourceSession(0, "s", None, turns), "every-step", "s", "x")
+    assert [request.request_id for request in made] == ["s#a", "s#t1", "s#a~1", "s#b", "s#a~2"]
+
+
+def test_a_turn_was_asked_at_its_own_time_unless_its_session_began_later() -> None:
+    began = datetime(2025, 2, 1, 10, tzinfo=UTC)
+    times = {0: began - timedelta(hours=1), 1: began + timedelta(hours=1)}
+    turns = [SourceTurn(at, "user", f"text {at}") for at in range(3)]
+    asked = [
+        [
+            request.asked_at
+            for request in asked_by_user(SourceSession(0, "s", time, turns), "every-step", "s", "x", 0, times)
+        ]
+        for time in (began, None)
+    ]
+    assert asked == [[began, times[1], began], [times[0], times[1], None]]
+
+
 def test_a_step_is_asked_for_after_each_step_with_the_task_and_all_since_the_newest_step() -> None:
     session = a_session(0, ["user", "assistant", "user", "blank", "assistant"])
     made = list(asked_by_step(session, "the task", "every-step", "run", "x"))
@@ -67,6 +89,12 @@ def test_a_step_is_asked_for_after_each_step_with_the_task_and_all_since_the_new
     (last,) = asked_by_step(session, "the task", "last", "run", "x")
     assert last.request_id == "run#s4"
     assert list(asked_by_step(a_session(0, ["user"]), "the task", "last", "run", "x")) == []
+
+
+def test_while_a_step_is_under_way_the_next_one_is_not_asked_for() -> None:
+    session = a_session(0, ["user", "assistant", "user", "assistant"])
+    made = asked_by_step(session, "the task", "every-step", "run", "x", under_way=True)
+    assert [request.request_id for request in made] == ["run#s2"]
 
 
 def test_of_a_long_step_the_beginning_and_the_end_are_asked_with() -> None:

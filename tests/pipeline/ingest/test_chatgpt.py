@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from arrived import refused
+from arrived import refused, settled_in_turn
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
@@ -216,3 +216,14 @@ def test_every_message_of_the_user_can_be_asked() -> None:
     assert read(export, requests="every-step").requests["text"].to_pylist() == ["a", "c"]
     assert read(export).requests["request_id"].to_pylist() == ["c1#t2"]
     assert read(export, requests="none").requests.num_rows == 0
+
+
+def test_a_question_that_was_edited_after_an_export_is_asked_beside_the_first() -> None:
+    told = [message(role, f"{number}", id=f"m{number}") for number, role in enumerate(("user", "assistant") * 2)]
+    edited = [*told[:2], message("user", "2, edited", id="m4"), message("assistant", "other", id="m5")]
+    before, after = settled_in_turn([read([chat(*messages)])] for messages in (told, edited))
+    assert after.turns["text"].to_pylist() == ["2, edited", "other"]
+    assert set(after.sources["continues"].to_pylist()) == {1 << 20}
+    asked = [new.requests["request_id"].to_pylist() for new in (before, after)]
+    assert asked == [["c1#m2"], ["c1#m4"]]
+    assert after.quarantine.num_rows == 0

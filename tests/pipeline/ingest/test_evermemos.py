@@ -169,12 +169,12 @@ def test_requests_are_made_of_what_people_said_and_see_what_was_said_before(deli
     )
     every = settle_first(deliver("evermemos", value, requests="every-step")).requests.to_pylist()
     assert [(row["request_id"], row["text"], row["seen_session"], row["seen_turn"]) for row in every] == [
-        ("source#t0", "a", 0, -1),
-        ("source#t2", "b", 1, -1),
-        ("source#t3", "c", 1, 0),
+        ("source/2025-02-01#msg_0001", "a", 0, -1),
+        ("source/2025-02-02#msg_0003", "b", 1, -1),
+        ("source/2025-02-02#msg_0004", "c", 1, 0),
     ]
     last = settle_first(deliver("evermemos", value)).requests.to_pylist()
-    assert [row["request_id"] for row in last] == ["source#t3"]
+    assert [row["request_id"] for row in last] == ["source/2025-02-02#msg_0004"]
     assert deliver("evermemos", value, requests="none")[0].requests.num_rows == 0
 
 

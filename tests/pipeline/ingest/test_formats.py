@@ -50,7 +50,7 @@ def test_a_source_is_not_read_ahead_of_its_arrivals(monkeypatch: pytest.MonkeyPa
 def test_arrivals_have_the_staged_schemas_with_and_without_rows(name: str, deliver: Any) -> None:
     values: dict[str, Any] = {
         "mini-swe-agent": [{"role": "assistant", "content": "x"}],
-        "openhands": [{"action": "run", "args": {"command": "x"}}],
+        "openhands": [{"action": "message", "source": "agent", "args": {"content": "x"}}],
         "swe-agent": {"trajectory": [{"action": "x"}]},
         "evermemos": {"conversation_list": [{"content": "x"}]},
         "memsim": [{"tid": 0, "message_list": [{"message": "x"}], "question_list": [{"question": "?"}]}],

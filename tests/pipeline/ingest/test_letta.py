@@ -55,7 +55,11 @@ def test_a_session_is_a_day_in_utc_and_the_undated_come_last(settle_first: Any) 
     assert settled.sources["source_session"].to_pylist() == ["2025-10-31", "2025-10-31", "2025-11-01", "undated"]
     first, second = datetime(2025, 10, 31, tzinfo=UTC), datetime(2025, 11, 1, tzinfo=UTC)
     assert settled.turns["session_time"].to_pylist() == [first, first, second, None]
-    assert settled.requests["request_id"].to_pylist() == ["2025-10-31#t1", "2025-11-01#t0", "undated#t0"]
+    assert settled.requests["request_id"].to_pylist() == [
+        "2025-10-31#2025-10-31T23:30:00+00:00",
+        "2025-11-01#2025-11-01T00:30:00+00:00",
+        "undated#t0",
+    ]
     assert settled.quarantine.num_rows == 0
 
 

@@ -114,10 +114,10 @@ def test_answers_and_categories_are_text_and_category_5_is_adversarial(deliver: 
 
 
 @pytest.mark.flash
-def test_without_a_sample_id_the_position_names_the_history(deliver: Any) -> None:
+def test_without_a_sample_id_the_file_and_the_position_name_the_history(deliver: Any) -> None:
     items = [conversation(session_1=[said("D1:1")]), conversation(sample_id=None, session_1=[said("D1:1")])]
     (arrival,) = deliver("locomo", items)
-    assert arrival.turns["history_id"].to_pylist() == ["conv-1", "1"]
+    assert arrival.turns["history_id"].to_pylist() == ["conv-1", "source:1"]
 
 
 @pytest.mark.flash

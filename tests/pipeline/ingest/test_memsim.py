@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from arrived import settled_in_turn
 
 from pipeline.ingest.errors import IngestError
 from pipeline.recall.analyzer import analyze
@@ -110,6 +111,17 @@ def test_a_question_in_the_middle_of_a_day_sees_what_was_said_before_it(deliver:
         (None, None),
     ]
     assert settled.quarantine.num_rows == 0
+
+
+def test_what_a_question_does_not_see_of_its_day_may_come_later_and_makes_no_other_question_of_it(
+    deliver: Any,
+) -> None:
+    day = [message(n, str(n), f"2024年04月01日 周一 {8 + n:02d}:00") for n in range(4)]
+    asked = question(time="2024年04月01日 周一 09:30")
+    nights = settled_in_turn(deliver("memsim", [trajectory(told, asked)]) for told in (day[:2], day, day[:1]))
+    assert [night.requests["seen_session"].to_pylist() for night in nights] == [[None], [], []]
+    assert [night.counts["repeated_requests"] for night in nights] == [0, 1, 1]
+    assert [night.quarantine.num_rows for night in nights] == [0, 0, 0]
 
 
 def test_the_choices_which_hold_the_answer_reach_no_text(deliver: Any) -> None:

@@ -83,10 +83,11 @@ def test_a_time_that_cannot_be_read_costs_the_run_and_never_becomes_now(deliver:
 
 @pytest.mark.flash
 def test_what_a_person_says_after_an_observation_is_a_turn_and_an_observation_never_is_the_task(deliver: Any) -> None:
-    messages = [TASK, ACT, SEEN, {"role": "user", "content": "Now the tests"}, SEEN, ACT]
+    messages = [TASK, ACT, SEEN, {"role": "user", "content": "Now the tests"}, SEEN, ACT, SEEN]
     (arrival,) = deliver("mini-swe-agent", messages)
     assert [role for role, _ in rows(arrival)] == ["user", "assistant", "user", "tool", "assistant"]
-    assert arrival.requests["text"].to_pylist() == ["Please solve this\n\nTHOUGHT: look\n\n$ ls"]
+    (asked,) = arrival.requests["text"].to_pylist()
+    assert asked.startswith("Please solve this\n\nTHOUGHT: look\n\n$ ls\n=>\n")
 
 
 @pytest.mark.flash

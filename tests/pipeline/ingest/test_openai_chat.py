@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arrived import refused
+from arrived import refused, settled_in_turn
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
@@ -328,3 +328,18 @@ def test_real_files_hold_what_an_independent_count_finds(real_data: Path, settle
     assert {turn["session_time"] for turn in turns} == {time}
     assert settled.counts["sessions"] == settled.requests.num_rows == 1
     assert (settled.labels.num_rows, settled.quarantine.num_rows) == (0, 0)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(("ids", "turns", "lost"), [(False, ["c", "d", "e"], 2), (True, ["e"], 0)])
+def test_a_session_that_comes_without_its_beginning_reads_as_edited_unless_its_messages_have_ids(
+    ids: bool, turns: list[str], lost: int
+) -> None:
+    said = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate("abcde")]
+    if ids:
+        said = [{**message, "id": message["content"]} for message in said]
+    nights = ([chat(*part, session_id="s")] for part in (said[:4], said[2:]))
+    first, second = settled_in_turn([read(lines(*night), requests="every-step")] for night in nights)
+    assert first.turns["text"].to_pylist() == ["a", "b", "c", "d"]
+    assert second.turns["text"].to_pylist() == turns
+    assert second.quarantine["code"].to_pylist() == ["conflict"] * lost

@@ -222,6 +222,22 @@ def test_a_request_id_that_is_taken_by_other_content_is_quarantined_and_brings_n
 
 
 @pytest.mark.flash
+def test_a_last_turn_that_a_request_names_is_its_content_and_a_first_that_it_does_not_see_is_not() -> None:
+    store = Store()
+    history = [chat(0, "a", "b", "c", name="s")]
+    for seen, before in ((1, False), (0, True)):
+        asked = ask(0, "?", seen=TurnReference(0, seen, "seen"), seen_before=before)
+        store.add(SourceHistory(f"h{before}", 0, history, [asked]))
+    again = [
+        store.add(SourceHistory(f"h{before}", 0, history, [ask(0, "?", seen=seen, seen_before=before)]))
+        for before in (False, True)
+        for seen in (None, TurnReference(0, 2, "seen"))
+    ]
+    assert [new.quarantine["code"].to_pylist() for new in again] == [["conflict"], ["conflict"], [], []]
+    assert [new.counts["repeated_requests"] for new in again] == [0, 0, 1, 1]
+
+
+@pytest.mark.flash
 def test_what_settling_refuses_is_placed_in_its_own_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_SESSIONS", 1)
     staging = Staging("test")

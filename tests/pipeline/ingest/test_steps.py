@@ -67,6 +67,21 @@ def test_calls_that_are_none_are_refused(calls: Any) -> None:
         tool_calls({"tool_calls": calls})
 
 
+def test_a_step_is_under_way_until_something_comes_of_all_that_it_did_or_is_said_since() -> None:
+    run = Run()
+    assert not run.under_way()
+    run.act(0, "thought", [Call("")])
+    assert not run.under_way()
+    run.act(1, "", [Call("one", ["a"]), Call("two", ["b"])])
+    run.observe(2, "of two", ["b"])
+    assert run.under_way()
+    run.observe(3, "", ["a"])
+    assert not run.under_way()
+    run.act(4, "", [Call("three")])
+    run.say(5, "user", "stop")
+    assert not run.under_way()
+
+
 def test_observations_find_their_call_by_name_whatever_the_order() -> None:
     run = Run()
     run.act(0, "both", [Call("one", ["a"]), Call("two", ["b"])])

@@ -123,15 +123,40 @@ def test_all_formats_agree_to_the_minute_in_any_locale(time: datetime) -> None:
 def test_a_number_is_seconds_or_milliseconds_since_1970(value: object) -> None:
     assert parse_epoch_or_iso_time(value) == utc(2025, 9, 4, 19, 44, 6)
     assert parse_epoch_or_iso_time(None) is parse_epoch_or_iso_time(" ") is None
-    assert parse_epoch_or_iso_time(0) == utc(1970, 1, 1)
     assert parse_epoch_or_iso_time("20250904") == utc(2025, 9, 4)
 
 
 @pytest.mark.flash
-@pytest.mark.parametrize("value", [True, [], {}, "12345", 1e300, 10**400, -(10**16), float("nan"), float("-inf")])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(True, [], {}, "12345", 1e300, 10**400, -(10**16), float("nan"), float("-inf")),
+        *(0, -1, 5.2, 2023, 20230520, 20230520101010, -1757015046, -62135596800, "0000000000", "9999999999"),
+        *(1757015046 * 10**6, 1757015046 * 10**9, "1757015046000000", 99_999_999_999, 7_258_118_400_000),
+    ],
+)
 def test_a_number_that_is_no_time_is_refused(value: object) -> None:
     with pytest.raises(TimeError):
         parse_epoch_or_iso_time(value)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("1712121212345", "1757318400000", "1757318400", "171212121234", "2023052010"),
+        *("2023-05-20-05:00", "2023-05-20+02:00", "20230520-10:00", "2023-05-20x10:00", "2023-05-20,10:00"),
+    ],
+)
+def test_digits_without_a_letter_between_and_a_date_with_a_zone_are_no_time_of_another_year_or_hour(text: str) -> None:
+    with pytest.raises(TimeError):
+        parse_iso_time(text)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("text", ["2023-05-20", "20230520", "2023-W20-6", "2023-05-20T00", "20230520T0000Z"])
+def test_every_way_to_write_a_date_of_iso_8601_is_read(text: str) -> None:
+    assert parse_iso_time(text) == utc(2023, 5, 20)
 
 
 @pytest.mark.flash
