@@ -34,9 +34,9 @@ def pools(
     `requests` are those of one batch; `turns` (of its columns the key and session_time are read), `terms` and
     `turn_vectors` hold what arrived up to it. The rankings of all channels over all visible turns are fused, and the
     first `pool_size` kept (AgentMemRec, arXiv 2610.34673, 4.1). A turn that a channel did not recall has no rank in it;
-    the turns that none recalled come last, the newest first. A channel that cannot answer a request is null in its rows; a
-    request that sees no turn, or that no channel can answer, has no rows. Raises ValueError when a channel lacks its
-    table or a turn is there twice.
+    the turns that none recalled come last, the newest first. A channel that cannot answer a request is null in its
+    rows; a request that sees no turn, or that no channel can answer, has no rows. Raises ValueError when a channel
+    lacks its table or a turn is there twice.
     """
     if "dense" in options.channels and (turn_vectors is None or request_vectors is None):
         raise ValueError("channel dense needs turn_vectors and request_vectors")
