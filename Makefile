@@ -11,7 +11,7 @@ demo: $(STAMP)
 
 test: $(STAMP) lint
 	$(BIN)/pytest -m flash -q
-	$(BIN)/pytest -m "not flash and not scale and not vllm and not s3 and not gpu" -q
+	$(BIN)/pytest -m "not flash and not scale and not vllm and not gpu" -q
 
 flash: $(STAMP)
 	$(BIN)/pytest -m flash -q

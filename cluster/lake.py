@@ -40,13 +40,20 @@ class Lake:
     def init(cls, url: str, buckets: int = 16, tokenizer: str = DEFAULT_TOKENIZER) -> Lake:
         """Makes a lake; with equal settings a second time it is a no-op.
 
-        Raises LakeError when there is one with other settings, or buckets are out of 1..4096.
+        Raises LakeError when there is one with other settings, buckets are out of 1..4096, or the place is a store
+        where a second writer overwrites what the first one wrote.
         """
         if not 1 <= buckets <= 4096:
             raise LakeError(f"a lake has 1 to 4096 buckets, not {buckets}")
         settings = {"format": FORMAT_VERSION, "buckets": buckets, "tokenizer": tokenizer}
         data = (json.dumps(settings, indent=2) + "\n").encode()
-        if not Storage(url).create(_SETTINGS, data):
+        storage = Storage(url)
+        if not storage.local and not storage.one_writer_wins():
+            raise LakeError(
+                f"{url}: of two writers of a file the second one overwrites it there, so that two runs could corrupt "
+                "the lake. Keep it on a disk, or in an S3 that heeds If-None-Match"
+            )
+        if not storage.create(_SETTINGS, data):
             lake = cls.open(url)
             if (lake.buckets, lake.tokenizer) != (buckets, tokenizer):
                 raise LakeError(

@@ -100,8 +100,10 @@ class Storage:
         if not self.local:
             try:
                 self.fs.pipe_file(self.full(path), _whole(data), mode="create")
-            except FileExistsError:
-                return False
+            except OSError as error:
+                if _is_there(error):
+                    return False
+                raise
             return True
         temporary = self._write_temporary(path, data)
         try:
@@ -119,6 +121,15 @@ class Storage:
             temporary.unlink()
         _sync_folder(temporary.parent)
         return True
+
+    def one_writer_wins(self) -> bool:
+        """Whether of two writers of a file the first wins, as `create` promises; tried with a file that goes again."""
+        name = f".writers-{uuid.uuid4().hex}"
+        try:
+            won = self.create(name, b"one"), self.create(name, b"two")
+            return won == (True, False) and self.read_bytes(name) == b"one"
+        finally:
+            self.delete(name)
 
     def replace(self, path: str, data: bytes | BinaryIO) -> None:
         """Writes a file over whatever is there, in one step: a reader sees the old file or the new one.
@@ -177,6 +188,12 @@ def _whole(data: bytes | BinaryIO) -> bytes:
         return data
     data.seek(0)
     return data.read()
+
+
+def _is_there(error: OSError) -> bool:
+    """Whether a store refused to create a file because it is there: not every S3 says which condition failed."""
+    answer = getattr(error.__cause__, "response", {})
+    return isinstance(error, FileExistsError) or answer.get("Error", {}).get("Code") == "PreconditionFailed"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -20,6 +20,7 @@ from cluster.lake import Lake
 from cluster.parallel import each
 from cluster.progress import shown
 from cluster.report import StageReport
+from jobs.reach import NotReached
 from jobs.sources import File, files_of, source_digest
 from jobs.spool import Spool, parts_of_bucket
 from models.tokens import token_counter
@@ -89,7 +90,7 @@ def ingest(
 
     `source_format` may be `auto`. With much to store, buckets are stored side by side on `workers` cores.
     Raises IngestError when the bytes are not of the format, BatchInProgress when another batch is uncommitted,
-    FileNotFoundError when there is no such file.
+    FileNotFoundError when there is no such file, NotReached when a store does not give it.
     """
     files = files_of(source)
     if source_format == AUTO:
@@ -107,7 +108,7 @@ def ingest(
             for arrival in _arrivals(files, source_format, options):
                 spool.add(arrival)
                 counts.update(arrival.counts)
-        except IngestError:
+        except (IngestError, NotReached):
             # Nothing of it was written, and no other source shall wait for what can never be finished.
             void(lake)
             raise

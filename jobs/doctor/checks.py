@@ -24,7 +24,7 @@ def checks_for(profile: Profile, lake: str | None) -> list[Check]:
         Check("mlflow", True, _later("choices.mlflow")),
         Check("ranker", False, _later("choices.ranker", profile)),
         Check("vllm", False, _later("software.extra", "vllm", "vllm", "brings it", False)),
-        Check("s3", on_s3, _later("software.extra", "s3fs", "s3", "for s3:// lakes", on_s3)),
+        Check("s3", on_s3, _later("software.extra", "s3fs", "s3", "for s3:// addresses", on_s3)),
     ]
     if lake is not None:
         checks += [

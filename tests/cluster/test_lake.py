@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 from hypothesis import given
 from hypothesis import strategies as st
+from seaweed import Server
 
 from cluster.errors import LakeError, NotALake
 from cluster.lake import Lake
@@ -30,6 +32,28 @@ def test_a_lake_keeps_its_settings(url: str) -> None:
         with pytest.raises(LakeError, match="4 buckets"):
             Lake.init(url, **settings)
     assert pickle.loads(pickle.dumps(lake)).buckets == 4
+
+
+@pytest.mark.s3
+def test_a_lake_in_s3_keeps_its_settings(s3: Server) -> None:
+    url = f"s3://{s3.put('lakes', {})}/{uuid.uuid4().hex}"
+    Lake.init(url, buckets=4)
+    Lake.init(url, buckets=4)
+    assert Lake.open(url).buckets == 4
+    with pytest.raises(LakeError, match="4 buckets"):
+        Lake.init(url, buckets=5)
+    assert [info.path for info in Lake.open(url).storage.list("")] == ["lake.json"]
+
+
+@pytest.mark.flash
+def test_no_lake_is_made_in_a_store_where_a_second_writer_overwrites_the_first(monkeypatch) -> None:
+    url = f"memory://{uuid.uuid4().hex}/lake"
+    write = MemoryFileSystem.pipe_file
+    monkeypatch.setattr(MemoryFileSystem, "pipe_file", lambda fs, path, value, mode=None: write(fs, path, value))
+    with pytest.raises(LakeError, match=r"the second one overwrites it there.*If-None-Match"):
+        Lake.init(url)
+    with pytest.raises(NotALake):
+        Lake.open(url)
 
 
 @pytest.mark.flash

@@ -16,6 +16,7 @@ from pathlib import Path
 import fsspec
 import pytest
 from races import raced
+from seaweed import Server
 
 from cluster.errors import LakeError
 from cluster.storage import Storage
@@ -115,6 +116,17 @@ def test_of_eight_racing_threads_exactly_one_creates(tmp_path: Path) -> None:
     storage = Storage(str(tmp_path))
     with ThreadPoolExecutor(8) as threads:
         for round_ in range(25):
+            payloads = [bytes([writer]) * 50_000 for writer in range(8)]
+            won = list(threads.map(lambda data, name=f"f{round_}": storage.create(name, data), payloads))
+            assert won.count(True) == 1
+            assert storage.read_bytes(f"f{round_}") == payloads[won.index(True)]
+
+
+@pytest.mark.s3
+def test_of_eight_racing_threads_exactly_one_creates_in_s3(s3: Server) -> None:
+    storage = Storage(f"s3://{s3.put('lakes', {})}/{uuid.uuid4().hex}")
+    with ThreadPoolExecutor(8) as threads:
+        for round_ in range(5):
             payloads = [bytes([writer]) * 50_000 for writer in range(8)]
             won = list(threads.map(lambda data, name=f"f{round_}": storage.create(name, data), payloads))
             assert won.count(True) == 1

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from fsspec.registry import _registry as loaded
 from inside import said_by_main
 
 from cluster.lake import Lake
@@ -105,6 +106,7 @@ def test_a_mistake_is_said_in_words(mistake, place, monkeypatch, capsys) -> None
     monkeypatch.chdir(place)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{place}/mlflow.db")
     monkeypatch.setitem(sys.modules, "s3fs", None)
+    monkeypatch.delitem(loaded, "s3", raising=False)  # as if no test had asked for it before
     command, expected = MISTAKES[mistake]
     code, out, err = said_by_main(monkeypatch, capsys, *command.split())
     assert (code, out) == (2, ""), err

@@ -130,7 +130,7 @@ def test_another_python_is_named(monkeypatch) -> None:
 @pytest.mark.parametrize(("needed", "state"), [(True, "fails"), (False, "ok")])
 def test_an_extra_fails_only_where_it_is_needed_and_is_not_imported(needed, state, monkeypatch) -> None:
     monkeypatch.setattr(software.importlib.util, "find_spec", lambda name: None)
-    found = software.extra("s3fs", "s3", "for s3:// lakes", needed)
+    found = software.extra("s3fs", "s3", "for s3:// addresses", needed)
     assert (found.state, "slatemill[s3]" in found.said + found.to_do) == (state, True)
 
 
