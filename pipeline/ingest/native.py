@@ -20,6 +20,7 @@ from jsonschema.exceptions import ValidationError
 
 from pipeline.ingest.codes import Code
 from pipeline.ingest.errors import IngestError
+from pipeline.ingest.json_values import read_whole
 from pipeline.ingest.options import Options
 from pipeline.ingest.records import records
 from pipeline.ingest.sample import PARQUET_MAGIC, Sample
@@ -67,7 +68,7 @@ def _rows(stream: io.BufferedReader) -> Iterator[tuple[str, Any]]:
     """Place and value of each row of a Parquet file, as its JSON line would be."""
     number = 0
     try:
-        for batch in pq.ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read())).iter_batches(
+        for batch in pq.ParquetFile(stream if stream.seekable() else io.BytesIO(read_whole(stream))).iter_batches(
             batch_size=_ROWS_AT_A_TIME
         ):
             for row in range(batch.num_rows):

@@ -16,10 +16,14 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet", ".traj", ".af")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One file of a source: its bytes, uncompressed, and its name relative to the source."""
+    """One file of a source: its bytes, uncompressed, and its name relative to the source.
+
+    `lost` takes what is lost within records that are read all the same.
+    """
 
     stream: io.BufferedReader
     name: str
+    lost: list[Refused] = field(default_factory=list)
 
     @classmethod
     def of(cls, stream: Any, name: str) -> Document:

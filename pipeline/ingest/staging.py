@@ -21,6 +21,8 @@ LONGEST_ID = 20_000
 """Characters of the id of a history, a session or a request. It stands in many rows: what is longer is no id."""
 
 _SHOWN = 40
+_ROW = 250
+"""What a row takes beside its text, in characters."""
 _TOO_LONG = f"its id is longer than {LONGEST_ID} characters"
 
 Row = dict[str, Any]
@@ -103,7 +105,7 @@ class Staging:
 
     def refuse(self, refused: Refused) -> None:
         """Puts down what a reader could not read."""
-        self.characters += len(refused.reason)
+        self.characters += _ROW + sum(len(text) for text in (refused.reason, refused.place, refused.history_id or ""))
         self._quarantine.append(
             {
                 "history_id": self._id_or_none(refused.history_id),
@@ -168,7 +170,7 @@ class Staging:
                     "text": text,
                 }
             )
-            self.characters += len(text)
+            self.characters += _ROW + len(text)
             kept += 1
         self._counts["empty_sessions"] += kept == 0
         return staged
@@ -200,6 +202,7 @@ class Staging:
                 self.refuse(Refused(Code.UNKNOWN_SEEN, request.seen.place, reason, 1, history_id, request_id))
                 return
             seen = resolved
+        self.characters += _ROW * (1 + len(request.evidence)) + len(request.text)
         self._requests.append(
             {
                 **names,
