@@ -168,7 +168,7 @@ class _Text:
         size = len(self._ahead) - self._at
         if size > json_values.MOST_BYTES:
             raise IngestError(f"item {position}: {too_long()}")
-        return self._read_more(max(READ_BYTES, size))
+        return self._read_more(min(max(READ_BYTES, size), json_values.MOST_BYTES + 1 - size))
 
     def _read_more(self, size: int) -> bool:
         if self._ended:

@@ -165,7 +165,7 @@ def test_a_file_that_unpacks_to_hundreds_of_megabytes_costs_memory_for_one_recor
 
     tracemalloc.start()
     try:
-        assert max(outcomes()) < 30 * MEGABYTE
+        assert max(outcomes()) < 25 * MEGABYTE
     finally:
         tracemalloc.stop()
 
