@@ -14,10 +14,12 @@ from jobs.ingest import IngestReport
 from jobs.train import TrainReport
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
+from pipeline.text import sanitise_name
 
 
 def show_ingest(source: str, result: IngestReport, out: Console) -> None:
     """What one source brought."""
+    source = sanitise_name(source)
     if result.already:
         out.print(f"{source}: already ingested as batch {result.batch.name}", markup=False, highlight=False)
         return
