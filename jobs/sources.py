@@ -44,7 +44,7 @@ class File:
 
         Reading the document raises IngestError where what was compressed is cut or damaged.
         """
-        codec = _CODECS.get(PurePosixPath(self.path).suffix)
+        codec = _codec(self.path)
         with self.fs.open(self.path, "rb") as stream:
             shown = stream if codec is None else _Uncompressed(stream, codec, self.name)
             yield Document.of(shown, _uncompressed_name(self.name)), stream
@@ -73,7 +73,11 @@ class _Uncompressed(io.RawIOBase):
 
 
 def files_of(source: str) -> list[File]:
-    """The files of a source, by name. Raises FileNotFoundError where there is none, IngestError for an unknown URL."""
+    """The files of a source, by name.
+
+    Raises FileNotFoundError where there is none, IngestError for an unknown URL, and for a pipe or a device: a source is
+    read several times.
+    """
     try:
         fs, path = url_to_fs(source)
     except (ImportError, ValueError) as error:
@@ -89,6 +93,9 @@ def files_of(source: str) -> list[File]:
         raise FileNotFoundError(f"{source}: there is no such file or folder")
     if not paths:
         raise FileNotFoundError(f"{source} names no file; of a folder these are taken: {', '.join(SUFFIXES)}")
+    for found in paths:
+        if not fs.isfile(found) and fs.exists(found):
+            raise IngestError(f"{found} is a pipe or a device: write what comes out of it to a file, and name that")
     return [File(fs, found, fs.size(found), found[len(root) :].lstrip("/")) for found in sorted(paths)]
 
 
@@ -97,9 +104,13 @@ def source_digest(files: Sequence[File], with_names: bool) -> list[Any]:
     return [[file.name, file.digest()] if with_names else file.digest() for file in files]
 
 
+def _codec(path: str) -> str | None:
+    return _CODECS.get(PurePosixPath(path).suffix.lower())
+
+
 def _uncompressed_name(name: str) -> str:
-    return str(PurePosixPath(name).with_suffix("")) if PurePosixPath(name).suffix in _CODECS else name
+    return name if _codec(name) is None else str(PurePosixPath(name).with_suffix(""))
 
 
 def _is_taken(path: str) -> bool:
-    return _uncompressed_name(path).endswith(SUFFIXES) and not PurePosixPath(path).name.startswith(".")
+    return _uncompressed_name(path).lower().endswith(SUFFIXES) and not PurePosixPath(path).name.startswith(".")

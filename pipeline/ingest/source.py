@@ -34,7 +34,7 @@ class Document:
     def stem(self) -> str:
         """The name without its suffixes of kind (`run.traj.json`): what a history is called whose format has no id."""
         path = PurePosixPath(self.name)
-        while path.suffix in SUFFIXES:
+        while path.suffix.lower() in SUFFIXES:
             path = path.with_suffix("")
         return str(path)
 
