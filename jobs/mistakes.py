@@ -42,7 +42,7 @@ def explain(error: Exception) -> tuple[str, int] | None:
     if isinstance(error, _MENDABLE):
         return str(error), USAGE
     if isinstance(error, OSError):
-        place = isinstance(error, _PLACES) or error.errno == errno.EROFS
+        place = isinstance(error, _PLACES) or error.errno in (errno.EROFS, errno.ELOOP, errno.ENAMETOOLONG)
         return _of_place(error), USAGE if place else FAILED_SHARDS
     return _of_library(error)
 

@@ -15,11 +15,12 @@ from jobs.reach import without_secrets
 from jobs.train import TrainReport
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
+from pipeline.text import sanitise_name
 
 
 def show_ingest(source: str, result: IngestReport, out: Console) -> None:
     """What one source brought."""
-    source = without_secrets(source)
+    source = sanitise_name(without_secrets(source))
     if result.already:
         out.print(f"{source}: already ingested as batch {result.batch.name}", markup=False, highlight=False)
         return

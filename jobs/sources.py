@@ -50,7 +50,7 @@ class File:
 
         Reading the document raises IngestError where what was compressed is cut or damaged.
         """
-        codec = _CODECS.get(PurePosixPath(self.name).suffix)
+        codec = _codec(self.name)
         with self._opened() as stream:
             plain = stream if codec is None else _Uncompressed(stream, codec, self.name)
             yield Document.of(plain, _uncompressed_name(self.name)), stream
@@ -92,8 +92,8 @@ class _Uncompressed(io.RawIOBase):
 def files_of(source: str) -> list[File]:
     """The files of a source, by name.
 
-    Raises FileNotFoundError where there is none, IngestError for an address that nothing here can read, NotReached for
-    a store that is away or does not let it be read.
+    Raises FileNotFoundError where there is none, IngestError for an address that nothing here can read, and for a pipe
+    or a device (a source is read several times), NotReached for a store that is away or does not let it be read.
     """
     if lacks_bucket(source):
         raise IngestError(
@@ -129,6 +129,9 @@ def _found(fs: Any, path: str) -> list[File] | None:
         infos = {found: fs.info(found) for found in fs.find(path) if _is_taken(found)}
     else:
         root, infos = path.rpartition("/")[0], {path: info}
+    for found, told in infos.items():
+        if told["type"] == "other":
+            raise IngestError(f"{found} is a pipe or a device: write what comes out of it to a file, and name that")
     return [
         File(fs, found, infos[found]["size"], _name(fs, found, root), _version(infos[found])) for found in sorted(infos)
     ]
@@ -150,9 +153,13 @@ def _name(fs: Any, path: str, root: str) -> str:
     return name.partition("?")[0] if "http" in fs.protocol else name
 
 
+def _codec(path: str) -> str | None:
+    return _CODECS.get(PurePosixPath(path).suffix.lower())
+
+
 def _uncompressed_name(name: str) -> str:
-    return str(PurePosixPath(name).with_suffix("")) if PurePosixPath(name).suffix in _CODECS else name
+    return name if _codec(name) is None else str(PurePosixPath(name).with_suffix(""))
 
 
 def _is_taken(path: str) -> bool:
-    return _uncompressed_name(path).endswith(SUFFIXES) and not PurePosixPath(path).name.startswith(".")
+    return _uncompressed_name(path).lower().endswith(SUFFIXES) and not PurePosixPath(path).name.startswith(".")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def sanitise_text(text: str) -> str:
@@ -18,3 +19,15 @@ def sanitise_text(text: str) -> str:
         return text
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return joined.replace("\x00", "")
+
+
+def sanitise_name(name: str) -> str:
+    """An id without NUL and lone surrogates: the same object where nothing is wrong.
+
+    What `sanitise_text` takes away stands escaped, as `\\x00` or `\\ud83d`: ids that were cut in the middle of a
+    character are not the same one, and no history gets the turns of another.
+    """
+    if _UNSAFE.search(name) is None:
+        return name
+    joined = _PAIR.sub(lambda pair: sanitise_text(pair[0]), name)
+    return joined.encode("utf-8", "backslashreplace").decode().replace("\x00", "\\x00")

@@ -15,6 +15,7 @@ from pipeline.ingest.asking import asked_by_user
 from pipeline.ingest.codes import Code
 from pipeline.ingest.days import Times, add_days
 from pipeline.ingest.errors import IngestError
+from pipeline.ingest.json_values import read_whole
 from pipeline.ingest.keyed import as_name
 from pipeline.ingest.messages import as_object, content_text
 from pipeline.ingest.options import Options
@@ -33,7 +34,7 @@ _MACHINES = frozenset({"assistant", "agent", "ai", "bot", "robot", "chatbot", "å
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """The history of an EverMemOS file. Raises IngestError when it is no JSON object, or one without messages."""
-    chat = json_object(document.stream.read())
+    chat = json_object(read_whole(document.stream), document.lost)
     messages = chat.get("conversation_list")
     if not isinstance(messages, list):
         raise IngestError(f"{document.name} is no EverMemOS chat: key conversation_list is missing or not a list")

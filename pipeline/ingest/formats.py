@@ -85,6 +85,8 @@ def _of_document(source_format: str, document: Document, options: Options, stagi
     first_refusal: Refused | None = None
     readable = False
     for entry in FORMATS[source_format].read(document, options):
+        while document.lost:
+            staging.refuse(document.lost.pop(0))
         if isinstance(entry, Refused):
             first_refusal = first_refusal or entry
             staging.refuse(entry)

@@ -12,7 +12,10 @@ import re
 from collections.abc import Generator, Iterator
 from typing import Any, BinaryIO
 
+from pipeline.ingest import json_values
 from pipeline.ingest.errors import IngestError
+from pipeline.ingest.json_values import JsonReader, too_long
+from pipeline.ingest.source import Refused
 
 READ_BYTES = 1 << 20
 MOST_GROUPS = 8
@@ -21,34 +24,42 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _REST_OF_NUMBER = re.compile(r"[-+.eE0-9]*")
 # No token but a string is longer: an error this close to the end may be a token that was cut.
 _LONGEST_TOKEN = 16
+_SHOWN = 40
 
 
-def json_items(stream: BinaryIO) -> Iterator[Any]:
+def json_items(stream: BinaryIO, lost: list[Refused] | None = None) -> Iterator[Any]:
     """The items of the top-level array of UTF-8 JSON; a byte order mark is skipped.
 
-    Memory holds one item and what is read ahead of it. Bytes that are not UTF-8 become lone surrogates, which
-    sanitising counts. Raises IngestError, which names the item, when the text is not JSON, no array, or cut short.
+    Memory holds one item and what is read ahead of it. What is lost within an item is put down in `lost`. Raises
+    IngestError, which names the item, when the text is not JSON, no array, or cut short, or when an item is too long.
     """
-    text = _Text(stream)
+    text = _Text(stream, lost)
     if text.next_character() != "[":
         raise IngestError("the source is not a JSON array: it must begin with [")
     yield from _items(text)
     _require_end(text)
 
 
-def json_grouped_items(stream: BinaryIO) -> Iterator[tuple[tuple[str, ...], int, Any]]:
+def json_grouped_items(
+    stream: BinaryIO, lost: list[Refused] | None = None
+) -> Iterator[tuple[tuple[str, ...], int, Any]]:
     """The items of a top-level array, or of all arrays that stand in a top-level object, at most MOST_GROUPS deep.
 
     Each comes with the keys that lead to its array, and its position there. Text, a number or a boolean where an array
     may stand is handed out in its stead. Otherwise as `json_items`; an object without an array raises IngestError, too,
     as do objects that are nested deeper.
     """
-    text = _Text(stream)
+    text = _Text(stream, lost)
     if text.next_character() not in ("[", "{"):
         raise IngestError("the source is neither a JSON array nor a JSON object")
     if not (yield from _groups(text, ())):
         raise IngestError("the source is a JSON object without an array in it")
     _require_end(text)
+
+
+def place_of(position: int, path: tuple[str, ...]) -> str:
+    """Where an item stands, as rows of the quarantine say it."""
+    return "".join(f"{key[:_SHOWN]}, " for key in path) + f"item {position}"
 
 
 def _require_end(text: _Text) -> None:
@@ -61,7 +72,7 @@ def _groups(text: _Text, path: tuple[str, ...]) -> Generator[tuple[tuple[str, ..
     start, arrays = text.next_character(), False
     if start == "[":
         arrays = True
-        for position, item in enumerate(_items(text)):
+        for position, item in enumerate(_items(text, path)):
             yield path, position, item
     elif start == "{":
         if len(path) == MOST_GROUPS:
@@ -73,10 +84,10 @@ def _groups(text: _Text, path: tuple[str, ...]) -> Generator[tuple[tuple[str, ..
     return arrays
 
 
-def _items(text: _Text) -> Iterator[Any]:
-    """The items of the array that comes next."""
+def _items(text: _Text, path: tuple[str, ...] = ()) -> Iterator[Any]:
+    """The items of the array that comes next, to which the keys of a path have led."""
     for position in _parts(text, "]"):
-        yield text.value(position)
+        yield text.value(position, path)
 
 
 def _keys(text: _Text) -> Iterator[str]:
@@ -106,13 +117,13 @@ def _parts(text: _Text, closing: str) -> Iterator[int]:
 class _Text:
     """The text ahead, read from the stream as it is needed."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, lost: list[Refused] | None) -> None:
         self._stream = stream
         self._decode = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape").decode
         self._ahead = ""
         self._at = 0
         self._ended = False
-        self._json = json.JSONDecoder(strict=False)  # a line break inside a string is no reason to lose a file
+        self._json = JsonReader([] if lost is None else lost)
 
     def next_character(self) -> str:
         """The next character that is not blank, not yet skipped; empty at the end."""
@@ -127,21 +138,21 @@ class _Text:
         """Goes on behind characters that were looked at."""
         self._at += characters
 
-    def value(self, position: int) -> Any:
+    def value(self, position: int, path: tuple[str, ...] = ()) -> Any:
         """The JSON value that comes next. What is ahead doubles until it is whole: a long item costs linear time."""
         self.next_character()
         while True:
             try:
-                value, end = self._json.raw_decode(self._ahead, self._at)
+                value, end = self._json.at(self._ahead, self._at, place_of(position, path))
             except RecursionError as error:
                 raise IngestError(f"item {position} is nested too deeply") from error
             except json.JSONDecodeError as error:
-                if not self._may_be_cut(error) or not self._read_more(max(READ_BYTES, len(self._ahead) - self._at)):
+                if not self._may_be_cut(error) or not self._read_more_of(position):
                     raise IngestError(f"item {position} is not JSON, or cut short: {error.msg}") from error
                 continue
             except ValueError as error:  # a whole number of more digits than Python turns into one
                 raise IngestError(f"item {position} holds what cannot be read: {str(error)[:60]}") from error
-            if not _REST_OF_NUMBER.fullmatch(self._ahead, end) or not self._read_more(READ_BYTES):
+            if not _REST_OF_NUMBER.fullmatch(self._ahead, end) or not self._read_more_of(position):
                 self._at = end
                 return value
 
@@ -151,6 +162,13 @@ class _Text:
 
     def _may_be_cut(self, error: json.JSONDecodeError) -> bool:
         return error.msg.startswith("Unterminated string") or error.pos >= len(self._ahead) - _LONGEST_TOKEN
+
+    def _read_more_of(self, position: int) -> bool:
+        """Doubles what is ahead of an item that is not whole yet."""
+        size = len(self._ahead) - self._at
+        if size > json_values.MOST_BYTES:
+            raise IngestError(f"item {position}: {too_long()}")
+        return self._read_more(min(max(READ_BYTES, size), json_values.MOST_BYTES + 1 - size))
 
     def _read_more(self, size: int) -> bool:
         if self._ended:

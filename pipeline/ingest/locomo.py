@@ -24,7 +24,7 @@ ADVERSARIAL = "5"
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """Histories of a LoCoMo file, one at a time. Raises IngestError when it is not a JSON array."""
-    for position, item in enumerate(json_items(document.stream)):
+    for position, item in enumerate(json_items(document.stream, document.lost)):
         sample = item.get("sample_id") if isinstance(item, dict) else None
         history_id = f"{document.stem}:{position}" if sample in (None, "") else str(sample)
         if options.items.wants(position, [history_id]):

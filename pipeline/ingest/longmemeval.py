@@ -31,7 +31,7 @@ _OF_QUESTIONS = ("question", "question_id", "question_date", "question_type", "a
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """Histories of a LongMemEval file, one at a time. Raises IngestError when it is not a JSON array."""
-    for position, item in enumerate(json_items(document.stream)):
+    for position, item in enumerate(json_items(document.stream, document.lost)):
         history_id, ids = _ids(item)
         if options.items.wants(position, [*ids, history_id or ""]):
             yield _history(position, item, history_id, ids)

@@ -15,7 +15,7 @@ from pipeline.ingest.asking import stored
 from pipeline.ingest.codes import Code
 from pipeline.ingest.days import Times, add_days
 from pipeline.ingest.dialogue import text_or_none, with_caption
-from pipeline.ingest.json_items import json_grouped_items
+from pipeline.ingest.json_items import json_grouped_items, place_of
 from pipeline.ingest.keyed import as_name
 from pipeline.ingest.messages import MessageError, as_object
 from pipeline.ingest.options import Options
@@ -33,12 +33,11 @@ Places = dict[str, list[tuple[int, int]]]
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """Histories of a MemSim file, one at a time. Raises IngestError when it is neither a JSON array nor an object."""
-    for position, (path, index, item) in enumerate(json_grouped_items(document.stream)):
+    for position, (path, index, item) in enumerate(json_grouped_items(document.stream, document.lost)):
         tid = (as_name(item.get("tid")) if isinstance(item, dict) else None) or str(index)
         history_id = "/".join([document.stem, *path, tid])
         if options.items.wants(position, [history_id, tid]):
-            place = "".join(f"{key[:_SHOWN]}, " for key in path) + f"item {index}"
-            yield _history(position, item, history_id, path[0] if path else None, place)
+            yield _history(position, item, history_id, path[0] if path else None, place_of(index, path))
 
 
 def recognises(sample: Sample) -> bool:

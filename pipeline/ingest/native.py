@@ -20,6 +20,7 @@ from jsonschema.exceptions import ValidationError
 
 from pipeline.ingest.codes import Code
 from pipeline.ingest.errors import IngestError
+from pipeline.ingest.json_values import read_whole
 from pipeline.ingest.options import Options
 from pipeline.ingest.records import records
 from pipeline.ingest.sample import PARQUET_MAGIC, Sample
@@ -64,21 +65,36 @@ def recognises(sample: Sample) -> bool:
 
 
 def _rows(stream: io.BufferedReader) -> Iterator[tuple[str, Any]]:
-    """Place and value of each row of a Parquet file, as its JSON line would be."""
+    """Place and value of each row of a Parquet file, as its JSON line would be. Raises IngestError."""
     number = 0
+    whole = stream if stream.seekable() else io.BytesIO(read_whole(stream))
     try:
-        for batch in pq.ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read())).iter_batches(
-            batch_size=_ROWS_AT_A_TIME
-        ):
+        file = pq.ParquetFile(whole)
+        _require_once(file.schema_arrow.names)
+        for batch in file.iter_batches(batch_size=_ROWS_AT_A_TIME):
             for row in range(batch.num_rows):
                 place = f"row {number}"
                 number += 1
-                try:
-                    yield place, _with_iso_times(batch.slice(row, 1).to_pylist()[0])
-                except ValueError as error:
-                    yield place, Refused(Code.WRONG_SHAPE, place, f"the row cannot be read: {type(error).__name__}")
-    except pa.ArrowException as error:
-        raise IngestError(f"the Parquet file cannot be read at row {number}: {error}") from error
+                yield place, _row(batch.slice(row, 1), place)
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk, and not what lies on it
+        reason = str(error)[:_REASON_CHARACTERS]
+        raise IngestError(f"the Parquet file cannot be read at row {number}: {reason}") from error
+
+
+def _require_once(columns: list[str]) -> None:
+    doubled = next((name for name in columns if columns.count(name) > 1), None)
+    if doubled is not None:
+        raise IngestError(f"the Parquet file holds the column {doubled[:_SHOWN]!r} more than once")
+
+
+def _row(row: pa.RecordBatch, place: str) -> Any:
+    """A row as its JSON line would be. One that holds what Python cannot, such as a time of the year 30000, is lost."""
+    try:
+        return _with_iso_times(row.to_pylist()[0])
+    except (ValueError, OverflowError) as error:
+        return Refused(Code.WRONG_SHAPE, place, f"the row cannot be read: {type(error).__name__}")
 
 
 def _with_iso_times(row: dict[str, Any]) -> dict[str, Any]:

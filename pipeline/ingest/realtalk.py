@@ -12,6 +12,7 @@ from typing import Any
 
 from pipeline.ingest.dialogue import SESSION, add_requests, add_sessions
 from pipeline.ingest.errors import IngestError
+from pipeline.ingest.json_values import read_whole
 from pipeline.ingest.options import Options
 from pipeline.ingest.sample import Sample, json_object
 from pipeline.ingest.source import Document, Refused, SourceHistory
@@ -20,7 +21,7 @@ from pipeline.ingest.times import parse_realtalk_time
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """The history of a REALTALK file. Raises IngestError when it is no JSON object, or one without sessions."""
-    chat = json_object(document.stream.read())
+    chat = json_object(read_whole(document.stream), document.lost)
     if not _holds_sessions(chat):
         raise IngestError(f"{document.name} is no REALTALK chat: it holds no session_N")
     if not options.items.wants(0, [document.stem]):

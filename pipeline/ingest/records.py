@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.ingest import json_values
 from pipeline.ingest.codes import Code
 from pipeline.ingest.json_items import json_items
+from pipeline.ingest.json_values import JsonReader, lines_of, too_long
 from pipeline.ingest.source import Document, Refused
 
 _BOM = b"\xef\xbb\xbf"
@@ -35,28 +36,25 @@ class Record:
 def records(document: Document) -> Iterator[Record]:
     """The records of a document, in memory one at a time. Raises IngestError for an array that is broken.
 
-    Items of an array count from 0, lines from 1. Bytes that are not UTF-8 become lone surrogates, which sanitising
-    counts.
+    Items of an array count from 0, lines from 1. What is lost within a record is put down in the document.
     """
-    stream = document.stream
+    stream, reader = document.stream, JsonReader(document.lost)
     if stream.peek(_PEEK).removeprefix(_BOM).lstrip().startswith(b"["):
-        for position, value in enumerate(json_items(stream)):
+        for position, value in enumerate(json_items(stream, document.lost)):
             yield Record(position, position, f"item {position}", value)
         return
-    first = list(itertools.islice((line for line in enumerate(stream, start=1) if line[1].strip()), 2))
-    if len(first) == 2 and _goes_on(first[0][1], first[1][1]):
-        rest = stream.read()
-        whole = _value(b"".join([*(line for _, line in first), rest]), "item 0")
+    first = list(itertools.islice(_not_blank(lines_of(stream)), 2))
+    rest = b""
+    if len(first) == 2 and _goes_on(*(line for _, line in first)):
+        rest = stream.read(json_values.MOST_BYTES)
+        whole = _value(reader, b"".join([*(line or b"" for _, line in first), rest]), "item 0")
         if not isinstance(whole, Refused):
             yield Record(0, 0, "item 0", whole)
             return
-        lines: Iterable[tuple[int, bytes]] = enumerate(io.BytesIO(rest), start=first[-1][0] + 1)
-    else:
-        lines = enumerate(stream, start=first[-1][0] + 1 if first else 1)
-    given = (line for line in itertools.chain(first, lines) if line[1].strip())
-    for position, (number, line) in enumerate(given):
+    lines = lines_of(stream, rest, first[-1][0] + 1 if first else 1)
+    for position, (number, line) in enumerate(itertools.chain(first, _not_blank(lines))):
         place = f"line {number}"
-        yield Record(position, number, place, _value(line, place))
+        yield Record(position, number, place, _value(reader, line, place))
 
 
 def look_ahead(document: Document, *kinds: type) -> tuple[Any, Iterator[Record]]:
@@ -80,16 +78,25 @@ def file_name(document: Document, record: Record) -> str:
     return document.stem if record.position == 0 else f"{document.stem}:{record.number}"
 
 
-def _goes_on(line: bytes, following: bytes) -> bool:
+def _not_blank(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, bytes | None]]:
+    return (line for line in lines if line[1] is None or line[1].strip())
+
+
+def _goes_on(line: bytes | None, following: bytes | None) -> bool:
     """Whether a first line begins an object of several lines, rather than being a broken line of its own."""
-    if not isinstance(_value(line, ""), Refused):
+    if line is None or following is None:
         return False
-    return line.rstrip().endswith(_OPEN_ENDS) or isinstance(_value(following, ""), Refused)
+    probe = JsonReader([])
+    if not isinstance(_value(probe, line, ""), Refused):
+        return False
+    return line.rstrip().endswith(_OPEN_ENDS) or isinstance(_value(probe, following, ""), Refused)
 
 
-def _value(data: bytes, place: str) -> Any:
+def _value(reader: JsonReader, data: bytes | None, place: str) -> Any:
+    if data is None:
+        return Refused(Code.NOT_JSON, place, too_long())
     try:
-        return json.loads(data.decode("utf-8-sig", "surrogateescape"), strict=False)
+        return reader.whole(data, place)
     except json.JSONDecodeError as error:
         return Refused(Code.NOT_JSON, place, f"the line is not JSON: {error.msg}")
     except (ValueError, RecursionError) as error:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import io
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.json_items import json_items
+from pipeline.ingest.json_values import JsonReader, lines_of, read_whole, too_long
+from pipeline.ingest.source import Refused
 
 RECORDS = 3
 PARQUET_MAGIC = b"PAR1"
@@ -51,19 +51,23 @@ def sample(stream: io.BufferedReader) -> Sample:
         return Sample("array", tuple(islice(json_items(stream), RECORDS)))
     if not text.startswith(b"{"):
         raise IngestError("it is neither JSON, nor JSON lines, nor Parquet")
-    read: list[bytes] = []
-    lines = tuple(islice(_lines(stream, read), RECORDS + 1))
-    if isinstance(lines[0], dict):
-        # One object on one line may be either. A bad line after the first is for the reader to put aside.
-        objects = tuple(line for line in lines[:RECORDS] if isinstance(line, dict))
-        return Sample("lines" if len(lines) > 1 else "object", objects)
-    return Sample("object", (json_object(b"".join([*read, stream.read()])),))
+    lines = (line for _, line in lines_of(stream) if line is None or line.strip())
+    first = next(lines)
+    if first is None:
+        raise IngestError(too_long())
+    value = _value(first)
+    if not isinstance(value, dict):
+        return Sample("object", (json_object(read_whole(stream, first)),))
+    # One object on one line may be either. A bad line after the first is for the reader to put aside.
+    others = [_value(line) for line in islice(lines, RECORDS)]
+    objects = [other for other in others[: RECORDS - 1] if isinstance(other, dict)]
+    return Sample("lines" if others else "object", (value, *objects))
 
 
-def json_object(data: bytes) -> dict[str, Any]:
-    """A document that is one JSON object. Raises IngestError."""
+def json_object(data: bytes, lost: list[Refused] | None = None) -> dict[str, Any]:
+    """A document that is one JSON object; what is lost within it is put down in `lost`. Raises IngestError."""
     try:
-        value = json.loads(data.decode("utf-8-sig", "surrogateescape"), strict=False)
+        value = JsonReader([] if lost is None else lost).whole(data, "the document")
     except (ValueError, RecursionError) as error:
         raise IngestError(f"it begins as a JSON object and is none: {type(error).__name__}") from error
     if not isinstance(value, dict):
@@ -71,13 +75,9 @@ def json_object(data: bytes) -> dict[str, Any]:
     return value
 
 
-def _lines(stream: io.BufferedReader, read: list[bytes]) -> Iterator[Any]:
-    """The JSON value of each line that is not blank, None from the first that is no JSON; `read` takes the bytes."""
-    for line in stream:
-        read.append(line)
-        if line.strip():
-            try:
-                yield json.loads(line.decode("utf-8-sig", "surrogateescape"), strict=False)
-            except (ValueError, RecursionError):
-                yield None
-                return
+def _value(line: bytes | None) -> Any:
+    """The JSON value of a line, None where it is none."""
+    try:
+        return None if line is None else JsonReader([]).whole(line, "")
+    except (ValueError, RecursionError):
+        return None

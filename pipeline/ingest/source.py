@@ -16,10 +16,14 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet", ".traj", ".af")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One file of a source: its bytes, uncompressed, and its name relative to the source."""
+    """One file of a source: its bytes, uncompressed, and its name relative to the source.
+
+    `lost` takes what is lost within records that are read all the same.
+    """
 
     stream: io.BufferedReader
     name: str
+    lost: list[Refused] = field(default_factory=list)
 
     @classmethod
     def of(cls, stream: Any, name: str) -> Document:
@@ -30,7 +34,7 @@ class Document:
     def stem(self) -> str:
         """The name without its suffixes of kind (`run.traj.json`): what a history is called whose format has no id."""
         path = PurePosixPath(self.name)
-        while path.suffix in SUFFIXES:
+        while path.suffix.lower() in SUFFIXES:
             path = path.with_suffix("")
         return str(path)
 

@@ -15,12 +15,14 @@ from pipeline.ingest.arrival import CITATIONS, STAGED_REQUESTS, STAGED_TURNS, Ar
 from pipeline.ingest.codes import Code
 from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, TurnReference
 from pipeline.schemas import QUARANTINE
-from pipeline.text import sanitise_text
+from pipeline.text import sanitise_name, sanitise_text
 
 LONGEST_ID = 20_000
 """Characters of the id of a history, a session or a request. It stands in many rows: what is longer is no id."""
 
 _SHOWN = 40
+_ROW = 250
+"""What a row takes beside its text, in characters."""
 _TOO_LONG = f"its id is longer than {LONGEST_ID} characters"
 
 Row = dict[str, Any]
@@ -66,13 +68,13 @@ class Staging:
 
     def begin(self, file: str) -> None:
         """What is added from now on comes from this file."""
-        self._file = sanitise_text(file)
+        self._file = sanitise_name(file)
         self._first_item = self._next_item
         self._counts["files"] += 1
 
     def add(self, history: SourceHistory) -> None:
         """Stages one item. What has an id without end is refused, and a request whose last seen turn is not there."""
-        history_id = self._clean(history.history_id)
+        history_id = self._name(history.history_id)
         item = self._first_item + history.item
         self._next_item = max(self._next_item, item + 1)
         self._counts["items"] += 1
@@ -86,7 +88,7 @@ class Staging:
         occurrences: Counter[tuple[str | int, datetime | None]] = Counter()
         for session in history.sessions:
             # A source without ids tells its sessions apart by where they stand.
-            name = self._clean_or_none(session.name) or None
+            name = self._name(session.name or "") or None
             if name is not None and len(name) > LONGEST_ID:
                 place = f"item {history.item}, session {session.position}"
                 self.refuse(Refused(Code.BAD_SESSION, place, _TOO_LONG, len(session.turns), history_id))
@@ -103,7 +105,7 @@ class Staging:
 
     def refuse(self, refused: Refused) -> None:
         """Puts down what a reader could not read."""
-        self.characters += len(refused.reason)
+        self.characters += _ROW + sum(len(text) for text in (refused.reason, refused.place, refused.history_id or ""))
         self._quarantine.append(
             {
                 "history_id": self._id_or_none(refused.history_id),
@@ -142,7 +144,7 @@ class Staging:
                 self._counts["blank_turns"] += 1
                 continue
             role, speaker = self._clean(turn.role), self._clean_or_none(turn.speaker)
-            turn_name = self._clean_or_none(turn.name) or None
+            turn_name = self._name(turn.name or "") or None
             key = turn_key(turn_name or turn.position, len(staged.by_name.get(turn_name or "", ())))
             found = (key, _digest("turn", role, speaker, text))
             staged.by_position[turn.position] = found
@@ -168,7 +170,7 @@ class Staging:
                     "text": text,
                 }
             )
-            self.characters += len(text)
+            self.characters += _ROW + len(text)
             kept += 1
         self._counts["empty_sessions"] += kept == 0
         return staged
@@ -180,7 +182,7 @@ class Staging:
         request: SourceRequest,
         sessions: dict[int | str, list[_Session]],
     ) -> None:
-        request_id = self._clean(request.request_id)
+        request_id = self._name(request.request_id)
         names = {
             "history_id": history_id,
             "request_id": request_id,
@@ -200,6 +202,7 @@ class Staging:
                 self.refuse(Refused(Code.UNKNOWN_SEEN, request.seen.place, reason, 1, history_id, request_id))
                 return
             seen = resolved
+        self.characters += _ROW * (1 + len(request.evidence)) + len(request.text)
         self._requests.append(
             {
                 **names,
@@ -223,8 +226,8 @@ class Staging:
 
     def _reference(self, cited: TurnReference, sessions: dict[int | str, list[_Session]]) -> Reference | str:
         """The columns that name a turn, or why none is meant."""
-        session = sanitise_text(cited.session) if isinstance(cited.session, str) else cited.session
-        turn = sanitise_text(cited.turn) if isinstance(cited.turn, str) else cited.turn
+        session = sanitise_name(cited.session) if isinstance(cited.session, str) else cited.session
+        turn = sanitise_name(cited.turn) if isinstance(cited.turn, str) else cited.turn
         candidates = sessions.get(session, [])
         if len(candidates) > 1:
             return f"{len(candidates)} sessions are called {str(session)[:_SHOWN]!r}"
@@ -242,9 +245,14 @@ class Staging:
         self._counts["sanitised_texts"] += clean is not text
         return clean
 
+    def _name(self, name: str) -> str:
+        clean = sanitise_name(name)
+        self._counts["sanitised_texts"] += clean is not name
+        return clean
+
     def _id_or_none(self, name: str | None) -> str | None:
         """An id as a row of the quarantine may hold it."""
-        return None if name is None or len(name) > LONGEST_ID else self._clean(name)
+        return None if name is None or len(name) > LONGEST_ID else self._name(name)
 
     def _clean_or_none(self, text: str | None) -> str | None:
         return None if text is None else self._clean(text)

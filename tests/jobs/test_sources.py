@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
+import os
 import random
 import uuid
 from pathlib import Path
@@ -15,8 +17,10 @@ import pytest
 
 from cluster.lake import Lake
 from jobs.ingest import detect_format, ingest
+from jobs.mistakes import explain
 from jobs.sources import files_of, source_digest
 from pipeline.ingest.errors import IngestError
+from pipeline.ingest.source import Document
 
 pytestmark = pytest.mark.flash
 
@@ -138,3 +142,63 @@ def test_the_name_of_a_file_matters_only_where_something_is_called_after_it(tmp_
     one, other = (files_of(str(tmp_path / name)) for name in ("a.jsonl", "b.jsonl"))
     assert source_digest(one, with_names=False) == source_digest(other, with_names=False)
     assert source_digest(one, with_names=True) != source_digest(other, with_names=True)
+
+
+def test_a_folder_takes_files_whose_suffix_is_in_capitals_too(tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    (folder / "A.JSONL").write_bytes(line("ada"))
+    (folder / "b.jsonl.GZ").write_bytes(gzip.compress(line("bob")))
+    lake = Lake.init(str(tmp_path / "lake"))
+    ingest(lake, str(folder), "auto", {})
+    assert histories(lake) == {"ada", "bob"}
+    assert Document.of(io.BytesIO(), "A.TRAJ.JSON").stem == "A"
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_a_pipe_is_refused_at_once_with_what_to_do(tmp_path: Path, within: bool) -> None:
+    pipe = tmp_path / "in" / "pipe.jsonl"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    (pipe.parent / "good.jsonl").write_bytes(line("ada"))
+    for source in [pipe.parent if within else pipe, Path("/dev/null")]:
+        with pytest.raises(IngestError, match=r"is a pipe or a device: write what comes out of it to a file"):
+            files_of(str(source))
+
+
+@pytest.mark.parametrize("leads_to", ["nowhere.jsonl", "link.jsonl"])
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path, leads_to: str) -> None:
+    (tmp_path / "good.jsonl").write_bytes(line("ada"))
+    (tmp_path / "link.jsonl").symlink_to(leads_to)
+    with pytest.raises(OSError, match=r"link\.jsonl") as raised:
+        files_of(str(tmp_path))
+    assert explain(raised.value) == (f"{tmp_path}/link.jsonl: {raised.value.strerror}", 2)
+
+
+def test_a_folder_that_links_to_itself_is_read_once(tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(line("ada"))
+    (folder / "again").symlink_to(".")
+    (folder / "b.jsonl").symlink_to("a.jsonl")
+    assert [file.name for file in files_of(str(folder))] == ["a.jsonl", "b.jsonl"]
+    report = ingest(Lake.init(str(tmp_path / "lake")), str(folder), "auto", {})
+    assert (report.counts["turns"], report.counts["repeated_turns"]) == (1, 1)
+
+
+NAMES = ["a b", "a\nb", "a%20b", "a[1]", "a*", "a?", "a:b", "-a", "~a", "#a", "日本", "a\\b", "'a'", "{a,b}"]
+
+
+def test_a_history_is_called_after_its_file_whatever_the_name(tmp_path: Path) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    chat = json.dumps({"messages": [{"role": "user", "content": "hi"}]}).encode()
+    for name in NAMES:
+        (folder / f"{name}.json").write_bytes(chat)
+    for name in (b"\xff.json", b"\xfe.json"):
+        (folder / os.fsdecode(name)).write_bytes(chat)
+    lakes = [Lake.init(str(tmp_path / name), buckets=1) for name in ("whole", "one by one")]
+    ingest(lakes[0], str(folder), "auto", {})
+    for path in sorted(folder.iterdir()):
+        ingest(lakes[1], str(path), "auto", {})
+    assert histories(lakes[0]) == histories(lakes[1]) == {*NAMES, "\\udcff", "\\udcfe"}

@@ -27,13 +27,29 @@ def lines(count: int, characters: int) -> bytes:
 
 @pytest.mark.flash
 def test_arrivals_are_closed_when_they_are_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "ARRIVAL_CHARACTERS", 250)
+    monkeypatch.setattr(formats, "ARRIVAL_CHARACTERS", 1_000)
     arrived = list(arrivals("native", [Document.of(io.BytesIO(lines(7, 100)), "source.json")], {}))
     assert [arrival.turns.num_rows for arrival in arrived] == [3, 3, 1]
     assert [arrival.counts["items"] for arrival in arrived] == [3, 3, 1]
     assert [name for arrival in arrived for name in arrival.turns["history_id"].to_pylist()] == [
         f"h{n}" for n in range(7)
     ]
+
+
+@pytest.mark.flash
+def test_rows_with_hardly_a_text_fill_an_arrival_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "ARRIVAL_CHARACTERS", 1_000)
+    cited = [{"session": "s", "turn": "t"}]
+    filling = {
+        "turns": {"sessions": [{"turns": [{"role": "user", "text": "x"}]}]},
+        "requests": {"requests": [{"request_id": "r", "text": "?"}]},
+        "citations": {"requests": [{"request_id": "r", "text": "?", "evidence": cited * 9}]},
+        "quarantine": {"sessions": [{"turns": 5}]},
+    }
+    for table, told in filling.items():
+        payload = b"\n".join(json.dumps({"history_id": f"h{number}", **told}).encode() for number in range(100))
+        arrived = list(arrivals("native", [Document.of(io.BytesIO(payload), "source.json")], {}))
+        assert max(getattr(arrival, table).num_rows for arrival in arrived) < 10, table
 
 
 @pytest.mark.flash

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -144,7 +145,7 @@ def test_a_line_that_is_not_json_is_quarantined_and_blank_lines_are_skipped() ->
     good = json.dumps(a_line()).encode()
     arrival = read(b"\xef\xbb\xbf" + good + b'\n\n{"history_id": \n' + good.replace(b"ada", b"bo\xff"))
     assert [(row["place"], row["weight"]) for row in arrival.quarantine.to_pylist()] == [("line 3", 1)]
-    assert set(arrival.turns["history_id"].to_pylist()) == {"ada", "bo\ufffd"}
+    assert set(arrival.turns["history_id"].to_pylist()) == {"ada", "bo\\udcff"}
     assert arrival.counts["items"] == 2
 
 
@@ -222,3 +223,39 @@ def test_parquet_rows_are_refused_by_row_and_nulls_are_checked_like_keys() -> No
 def test_a_parquet_column_that_the_schema_does_not_know_is_named() -> None:
     with pytest.raises(IngestError, match="'mood' was unexpected"):
         read(parquet([{"history_id": "a", "mood": "good"}]))
+
+
+@pytest.mark.flash
+def test_a_parquet_time_that_no_calendar_of_python_holds_costs_its_row() -> None:
+    for kind, value in ((pa.timestamp("ms"), 10**15), (pa.timestamp("s"), -(10**12)), (pa.date32(), 10**7)):
+        session = pa.struct(
+            [("time", kind), ("turns", pa.list_(pa.struct([("role", pa.string()), ("text", pa.string())])))]
+        )
+        sessions = [[{"time": at, "turns": [{"role": "user", "text": "x"}]}] for at in (value, 0)]
+        columns = {"history_id": ["far", "ok"], "sessions": pa.array(sessions, pa.list_(session))}
+        sink = io.BytesIO()
+        pq.write_table(pa.table(columns), sink)
+        arrival = read(sink.getvalue())
+        assert arrival.turns["history_id"].to_pylist() == ["ok"]
+        assert [(row["code"], row["place"]) for row in arrival.quarantine.to_pylist()] == [("wrong_shape", "row 0")]
+
+
+@pytest.mark.flash
+def test_a_parquet_file_with_a_column_twice_is_refused() -> None:
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["history_id", "history_id"]), sink)
+    with pytest.raises(IngestError, match="the column 'history_id' more than once"):
+        read(sink.getvalue())
+
+
+def test_whatever_byte_of_a_parquet_file_is_damaged_it_is_read_or_refused() -> None:
+    payload = parquet([a_line(history_id=name, requests=None) for name in "abc"])
+    outcomes: dict[bool, int] = {True: 0, False: 0}
+    for at in range(4, len(payload), 11):
+        damaged = payload[:at] + bytes([payload[at] ^ 0xFF]) + payload[at + 1 :]
+        refused = True
+        with contextlib.suppress(IngestError):
+            read(damaged)
+            refused = False
+        outcomes[refused] += 1
+    assert min(outcomes.values()) > 0

@@ -301,7 +301,7 @@ def test_lines_stream_and_hold_one_session_at_a_time(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.flash
 def test_odd_text_is_kept_and_sanitised() -> None:
-    texts = ["<|endoftext|>", "\ud83d lone", "a\x00b", "مرحبا 👩‍👩‍👧", "x" * 5_000_000]
+    texts = ["<|endoftext|>", "\ud83d lone", "a\x00b", "مرحبا 👩‍👩‍👧", "x" * 3_000_000]
     arrival = read(lines(chat(*[user(text) for text in texts])))
     assert arrival.turns["text"].to_pylist() == ["<|endoftext|>", "\ufffd lone", "ab", "مرحبا 👩‍👩‍👧", texts[4]]
     assert refused(arrival) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import polars as pl
 import pytest
 
 from pipeline.ingest.arrival import Arrival
@@ -37,16 +38,38 @@ def test_every_text_is_sanitised_and_the_changes_are_counted() -> None:
     arrival = staged(history)
     (row,) = arrival.turns.to_pylist()
     assert (row["history_id"], row["role"], row["speaker"], row["source_session"], row["source_turn"]) == (
-        "h\ufffd",
+        "h\\ud800",
         "user",
         "A\ufffd",
-        "s",
-        "t",
+        "s\\x00",
+        "t\\x00",
     )
     assert row["text"] == "a\ufffdb <|endoftext|> 👩‍👩‍👧 שלום"
     assert arrival.requests["answer"].to_pylist() == ["😀"]
-    assert arrival.citations["request_id"].to_pylist() == ["r\ufffd"]
+    assert arrival.citations["request_id"].to_pylist() == ["r\\ud800"]
     assert arrival.counts["sanitised_texts"] == 10
+
+
+@pytest.mark.flash
+def test_ids_that_were_cut_in_the_middle_of_a_character_stay_apart_wherever_they_stand() -> None:
+    cut = ["a\ud83d", "a\ud83e", "a\x00", "a", "\ud800", "\x00"]
+    staging = Staging("test")
+    for item, name in enumerate(cut):
+        staging.begin(name)
+        turns = [SourceTurn(at, "user", "x", name=turn) for at, turn in enumerate(cut)]
+        sessions = [SourceSession(at, session, None, turns) for at, session in enumerate(cut)]
+        evidence = tuple(TurnReference(session, turn, "p") for session in cut for turn in cut)
+        requests = [SourceRequest(at, request, "?", evidence=evidence) for at, request in enumerate(cut)]
+        staging.add(SourceHistory(name, item, sessions, requests))
+    arrival = staging.take()
+    for table, columns in (
+        (arrival.turns, ["history_id", "source_session", "source_turn"]),
+        (arrival.turns, ["file", "session_key", "turn_key"]),
+        (arrival.requests, ["history_id", "request_id"]),
+        (arrival.citations, ["history_id", "request_id", "session_key", "turn_key"]),
+    ):
+        assert len(pl.DataFrame(table).unique(columns)) == len(cut) ** len(columns)
+    assert arrival.quarantine.num_rows == 0
 
 
 @pytest.mark.flash
