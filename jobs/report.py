@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -66,6 +67,16 @@ def show_run(result: RunReport, run_id: str, out: Console) -> None:
         counts = (stage.total, stage.done, stage.reused, stage.failed, stage.blocked, stage.quarantined)
         table.add_row(stage.name, *map(str, counts), f"{stage.seconds:.1f}")
     out.print(table)
+
+
+def show_empty(empty: pl.DataFrame, out: Console) -> None:
+    """That slates hold nothing (see jobs.run.empty_slates), by budget."""
+    for budget, slates, without in empty.iter_rows():
+        said = (
+            f"{without:,} of {slates:,} slates of {budget:,} tokens are empty: no turn fits, or the request sees none "
+            "(`slatemill show` says which)"
+        )
+        out.print(Text(said, style="yellow"))
 
 
 def show_trouble(result: RunReport, command: str, err: Console) -> None:
