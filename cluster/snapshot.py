@@ -133,10 +133,14 @@ def failures_of_run(lake: Lake, run_id: str) -> list[Failure]:
 
 
 def latest(lake: Lake, profile: str) -> Snapshot:
-    """The newest whole snapshot of a profile. Raises NoSnapshot."""
+    """The newest whole snapshot of a profile. Raises NoSnapshot, which names the profiles that have one."""
     run = latest_run(lake, profile)
     if run is None:
-        raise NoSnapshot(f"no run of profile {profile}: run `slatemill run {lake.url} --profile {profile}` first")
+        others = sorted({_run(lake, run_id).profile for run_id in run_ids(lake)})
+        there = f", or give --profile: there are runs of {', '.join(others)}" if others else ""
+        raise NoSnapshot(
+            f"no run of profile {profile}: run `slatemill run {lake.url} --profile {profile}` first{there}"
+        )
     return _load(lake, run)
 
 

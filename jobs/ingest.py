@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import tempfile
 from collections import Counter
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow.compute as pc
 
 from cluster import tables
@@ -26,6 +28,7 @@ from jobs.spool import Spool, parts_of_bucket
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.ingest.arrival import Arrival
+from pipeline.ingest.codes import Code
 from pipeline.ingest.detect import detect
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import FORMATS, arrivals
@@ -54,16 +57,25 @@ _STORED = ("sources", "requests", "labels")
 
 _QUARANTINE = {"quarantine": schemas.QUARANTINE}
 
+_NEAR = 3
+_LOOKED_UP = 3
+_FEW_TURNS = 2_000_000
+"""How many ids like one that is not stored are named, of how many such, and in a lake of at most how many turns."""
+
 
 @dataclass
 class IngestReport:
-    """What one source brought: the batch, its format, whether it was there before, counts by name, and rows lost."""
+    """What one source brought: the batch, its format, whether it was there before, counts by name, and rows lost.
+
+    `unheard`: histories that requests came for and no turn is stored of, each with the ids of the lake's most like it.
+    """
 
     batch: Batch
     source_format: str
     already: bool
     counts: dict[str, int] = field(default_factory=dict)
     lost: int = 0
+    unheard: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def lost_share(self) -> float:
@@ -72,7 +84,7 @@ class IngestReport:
         return self.lost / max(1, self.lost + sum(self.counts.get(name, 0) for name in arrived))
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain literals, for JSON. What was there before is not judged again: `lost` and `lost_share` are null."""
+        """Plain literals, for JSON. What was there before is not judged again: what says so of it is null."""
         return {
             "batch": self.batch.name,
             "format": self.source_format,
@@ -80,6 +92,7 @@ class IngestReport:
             "counts": dict(sorted(self.counts.items())),
             "lost": None if self.already else self.lost,
             "lost_share": None if self.already else self.lost_share,
+            "unheard": None if self.already else self.unheard,
         }
 
 
@@ -113,13 +126,16 @@ def ingest(
             void(lake)
             raise
         lost = 0
+        unheard: list[str] = []
         with shown(StageReport("store", total=len(spool.buckets), unit="buckets"), "ingest") as advance:
             for done, settled in enumerate(_settle_all(lake, ticket, spool, workers), start=1):
                 counts.update(settled.counts)
                 lost += settled.lost
+                unheard += settled.unheard
                 advance(done)
         batch = commit(lake, ticket, spool.buckets, dict(counts))
-    return IngestReport(batch, source_format, already=False, counts=dict(counts), lost=lost)
+    near = _near_histories(lake, unheard)
+    return IngestReport(batch, source_format, already=False, counts=dict(counts), lost=lost, unheard=near)
 
 
 def detect_format(files: Sequence[File]) -> str:
@@ -154,12 +170,22 @@ def _arrivals(files: Sequence[File], source_format: str, options: Mapping[str, A
         advance(-(-size // _MEGABYTE))
 
 
+def _near_histories(lake: Lake, unheard: Sequence[str]) -> dict[str, list[str]]:
+    """Each history with the stored ones most like it; of many, or in a large lake, that is not looked for."""
+    near: dict[str, list[str]] = {history: [] for history in sorted(unheard)}
+    if 0 < len(near) <= _LOOKED_UP and sum(batch.counts.get("turns", 0) for batch in committed(lake)) <= _FEW_TURNS:
+        stored = lake.scan("turns", schema=schemas.TURNS).select(pl.col("history_id").unique()).collect()
+        near = {history: difflib.get_close_matches(history, stored["history_id"].sort(), n=_NEAR) for history in near}
+    return near
+
+
 @dataclass(frozen=True)
 class Stored:
-    """What was stored of one bucket: counts, and the rows lost."""
+    """What was stored of one bucket: counts, the rows lost, and the histories of requests that have no turn."""
 
     counts: dict[str, int]
     lost: int
+    unheard: list[str]
 
 
 def _settle_all(lake: Lake, ticket: Claim, spool: Spool, workers: int | None) -> Iterator[Stored]:
@@ -191,6 +217,7 @@ def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stor
     counter = token_counter(lake.tokenizer)
     counts: Counter[str] = Counter()
     lost = 0
+    unheard: set[str] = set()
     with ExitStack() as open_files:
         files = {
             name: tables.Encoder(open_files.enter_context(tempfile.TemporaryFile(dir=spooled)), schema, stamp)
@@ -203,6 +230,8 @@ def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stor
             settled = settle([arrival], ticket.seq, sources, requests, labels, counter)
             counts.update(settled.counts)
             lost += pc.sum(settled.quarantine["weight"]).as_py() or 0
+            of_nothing = pc.equal(settled.quarantine["code"], Code.NO_TURNS.value)
+            unheard.update(settled.quarantine.filter(of_nothing)["history_id"].to_pylist())
             for name, file in files.items():
                 file.add(getattr(settled, name))
         for name, file in files.items():
@@ -214,4 +243,4 @@ def settle_bucket(lake: Lake, ticket: Claim, bucket: int, spooled: Path) -> Stor
             else:
                 continue
             tables.publish_encoded(lake.storage, path, file.stream, mark)
-    return Stored(dict(counts), lost)
+    return Stored(dict(counts), lost, sorted(unheard))

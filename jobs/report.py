@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import polars as pl
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from cluster.report import RunReport
 from jobs.ingest import IngestReport
+from jobs.plain import plain
 from jobs.reach import without_secrets
 from jobs.train import TrainReport
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
 from pipeline.text import sanitise_name
 
+_NAMED = 3
+"""Histories that are named of those without a turn."""
 
-def show_ingest(source: str, result: IngestReport, out: Console) -> None:
-    """What one source brought."""
+
+def show_ingest(source: str, result: IngestReport, lake: str, out: Console) -> None:
+    """What one source brought to `lake`, as the command line names it."""
     source = sanitise_name(without_secrets(source))
     if result.already:
         out.print(f"{source}: already ingested as batch {result.batch.name}", markup=False, highlight=False)
@@ -29,8 +35,29 @@ def show_ingest(source: str, result: IngestReport, out: Console) -> None:
     out.print(f"{source}: {result.source_format}, batch {result.batch.name}, {shown}", markup=False, highlight=False)
     if result.lost:
         out.print(
-            f"{result.lost} row(s) in quarantine: see `slatemill quarantine show LAKE --stage ingest`", style="yellow"
+            f"{result.lost} row(s) in quarantine: see `slatemill quarantine show {lake} --stage ingest`",
+            style="yellow",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
         )
+    if result.unheard:
+        _show_unheard(result.unheard, out)
+
+
+def _show_unheard(unheard: Mapping[str, list[str]], out: Console) -> None:
+    """The histories that are asked about and have no turn: a name misspelt, or a delivery that is still to come."""
+    named = [
+        plain(history) + (f" (near it: {plain(', '.join(near))})" if near else "")
+        for history, near in list(unheard.items())[:_NAMED]
+    ]
+    more = f" and {len(unheard) - _NAMED:,} more" if len(unheard) > _NAMED else ""
+    said = (
+        f"no turn is stored of history {', '.join(named)}{more}: its requests see nothing. If the id is misspelt, ask "
+        "anew under the right one; if its turns come later, ask then under a new request_id, or run with "
+        "`--as-of latest`."
+    )
+    out.print(Text(said, style="yellow"), soft_wrap=True)
 
 
 def show_run(result: RunReport, run_id: str, out: Console) -> None:
@@ -43,6 +70,16 @@ def show_run(result: RunReport, run_id: str, out: Console) -> None:
         counts = (stage.total, stage.done, stage.reused, stage.failed, stage.blocked, stage.quarantined)
         table.add_row(stage.name, *map(str, counts), f"{stage.seconds:.1f}")
     out.print(table)
+
+
+def show_empty(empty: pl.DataFrame, out: Console) -> None:
+    """That slates hold nothing (see jobs.run.empty_slates), by budget."""
+    for budget, slates, without in empty.iter_rows():
+        said = (
+            f"{without:,} of {slates:,} slates of {budget:,} tokens are empty: no turn fits, or the request sees none "
+            "(`slatemill show` says which)"
+        )
+        out.print(Text(said, style="yellow"))
 
 
 def show_trouble(result: RunReport, command: str, err: Console) -> None:

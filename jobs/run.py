@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +24,7 @@ from jobs.config import Profile
 from jobs.graph import stages
 from jobs.ingest import INGEST
 from models.ranker import LightGBMRanker
+from pipeline import schemas
 
 _JUDGED_BY = ("labels", "sources")
 
@@ -80,6 +82,17 @@ def run(
         report.failures,
     )
     return report, run_id
+
+
+def empty_slates(lake: Lake, report: RunReport) -> pl.DataFrame:
+    """How many of the slates that a run made hold nothing: columns budget, slates and empty, for budgets
+    that have any. Slates of the oracle do not count: without known evidence it has nothing to choose."""
+    made = pl.DataFrame(report.files).filter(pl.col("table") == "slates", pl.col("role") == "written")
+    slates = pl.DataFrame(
+        tables.read(lake.storage, made["path"].to_list(), schemas.SLATES, columns=["budget", "n_tokens"])
+    )
+    counted = slates.group_by("budget").agg(slates=pl.len(), empty=(pl.col("n_tokens") == 0).sum())
+    return counted.filter(pl.col("empty") > 0).sort("budget")
 
 
 def _judged_by(lake: Lake, cache: MarkCache) -> pa.Table:

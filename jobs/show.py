@@ -33,6 +33,7 @@ from pipeline.render.style import STYLES
 _ORACLE = "oracle"
 _MEND = "mend what it reported, run again, then show"
 _TOLD_LATER = ("labels", "turns", "sources")
+_BY_MEANING = "the newest turns stand first; profile agentmemrec compares meanings, not words"
 _NEAR = 3
 _NEIGHBOURS = 1000
 """Ids on either side, in their order, that are compared letter by letter with one that is unknown."""
@@ -52,13 +53,14 @@ class SlateNotFound(LakeError):
 
 @dataclass(frozen=True)
 class Shown:
-    """One request (a row of REQUESTS), the run it was answered in, its evidence, one slate (None: it has none), and
-    what is missing and why."""
+    """One request (a row of REQUESTS), the run it was answered in, its evidence, one slate (None: it has none), why
+    that slate is empty (None: it is not), and what is missing and why."""
 
     request: dict[str, Any]
     run: dict[str, Any]
     evidence: Evidence
     slate: OneSlate | None
+    empty: str | None
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -72,6 +74,7 @@ class Shown:
         `slates`: one object a (policy, budget), with n_tokens, n_turns and complete.
         `slate`: OneSlate: policy, budget, n_tokens, text, lines_known, base, and `turns` with the columns of
         OneSlate.turns; null where the request has no slate.
+        `empty`: why the slate holds nothing; null where it holds something.
         `notes`: what a reader must know, as sentences.
         """
         found = self.evidence
@@ -97,6 +100,7 @@ class Shown:
             "evidence": [{**row, **of_turn.get(row["number"], nothing)} for row in found.turns.to_dicts()],
             "slates": found.slates.to_dicts(),
             "slate": None if self.slate is None else self.slate.as_dict(),
+            "empty": self.empty,
             "notes": list(self.notes),
         }
 
@@ -142,6 +146,9 @@ def show(
         notes.append("the ranker was trained on this history: here it ranks better than elsewhere")
     if not evidence.recall_repeats:
         notes.append("ranks outside the pool are unknown: this slatemill recalls otherwise than the one that ran")
+    if not shares_a_word(found.pools, options):
+        instead = "recall is by meaning alone" if "dense" in options.channels else _BY_MEANING
+        notes.append(f"no turn shares a word with the request: {instead}")
     if slate is not None and not slate.lines_known:
         notes.append("the slate is shown without marks: this slatemill renders otherwise than the one that ran")
     late = late_labels(
@@ -162,7 +169,33 @@ def show(
         "ranker": known.get("identity"),
         "ranker_source": known.get("source"),
     }
-    return Shown(found.requests.to_pylist()[0], run, evidence, slate, tuple(notes))
+    empty = _why_empty(found, evidence) if slate is not None and not slate.turns.height else None
+    return Shown(found.requests.to_pylist()[0], run, evidence, slate, empty, tuple(notes))
+
+
+def text_of(shown: Shown) -> str:
+    """The text of the slate, as a model is given it. Raises SlateNotFound where the request has none."""
+    if shown.slate is None:
+        raise SlateNotFound(shown.notes[-1])
+    return shown.slate.text
+
+
+def shares_a_word(pool: pa.Table, options: PoolOptions) -> bool:
+    """Whether BM25 recalled any turn of a pool, the best of which it then holds; true where BM25 has no say."""
+    return "bm25" not in options.channels or not pool.num_rows or pool["bm25_rank"].null_count < pool.num_rows
+
+
+def _why_empty(found: RequestTables, evidence: Evidence) -> str:
+    stored = found.told.num_rows
+    if not stored:
+        return "the request sees no turn: none of its history was stored when this ran"
+    if not found.turns.num_rows:
+        return f"the request sees no turn: all {stored:,} of its history came after it; `run --as-of latest` shows them"
+    if not evidence.n_visible:
+        return "the request sees no turn: all that had come of its history happened after it was asked"
+    if not found.pools.num_rows:
+        return "no channel could answer the request: its pool is empty"
+    return "no turn of the pool fits the budget"
 
 
 def _choose(evidence: Evidence, taken: Snapshot, policy: str | None, budget: int | None) -> tuple[str, int]:

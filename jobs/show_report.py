@@ -45,7 +45,7 @@ def show_request(shown: Shown, out: Console, with_slate: bool = True) -> None:
     if lost & {DID_NOT_FIT, RANKED_TOO_LOW}:
         out.print(Text(f" {_LEGEND}\n", style="dim"))
     if with_slate and shown.slate is not None:
-        show_slate(shown.slate, shown.run["channels"], out)
+        show_slate(shown.slate, shown.run["channels"], shown.empty, out)
     for note in shown.notes:
         out.print(Text(note, style="yellow"))
 

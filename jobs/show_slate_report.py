@@ -20,12 +20,13 @@ _HUNDREDTH = 0.005
 """A contribution that two digits would show as zero is not named."""
 
 
-def show_slate(slate: OneSlate, channels: Sequence[str], out: Console) -> None:
-    """Prints the text in a panel, turns numbered by rank and evidence marked; then a table of the turns by rank."""
-    n = slate.turns.height
-    title = f"{slate.policy}, budget {slate.budget:,}: {slate.n_tokens:,} tokens, {n:,} turn{'s' * (n != 1)}"
-    out.print(Panel(_text(slate), title=Text(title), title_align="left", box=box.ROUNDED))
-    if not n:
+def show_slate(slate: OneSlate, channels: Sequence[str], empty: str | None, out: Console) -> None:
+    """Prints the text in a panel, turns numbered by rank and evidence marked; then a table of the turns by rank.
+
+    `empty` says why the slate holds nothing, where that is so.
+    """
+    show_text(slate, empty, out)
+    if not slate.turns.height:
         return
     out.print(Text(" beside the text: the turn's rank; ★ and the number of an evidence turn\n", style="dim"))
     out.print(_turns_table(slate, channels, features=3 if out.width >= _WIDE else 2))
@@ -35,10 +36,16 @@ def show_slate(slate: OneSlate, channels: Sequence[str], out: Console) -> None:
     out.print(Text(f" {said}\n", style="dim"))
 
 
+def show_text(slate: OneSlate, empty: str | None, out: Console) -> None:
+    """Prints the text alone, in its panel."""
+    n = slate.turns.height
+    title = f"{slate.policy}, budget {slate.budget:,}: {slate.n_tokens:,} tokens, {n:,} turn{'s' * (n != 1)}"
+    text = Text(f"(empty: {empty})", style="dim") if empty is not None else _text(slate)
+    out.print(Panel(text, title=Text(title), title_align="left", box=box.ROUNDED))
+
+
 def _text(slate: OneSlate) -> RenderableType:
     """The slate's text. A line of the grid is a turn, or what stands between two: its marks are beside the text."""
-    if not slate.text:
-        return Text("(empty: no turn of the pool fits the budget)", style="dim")
     if not slate.lines_known:
         return Text(plain(slate.text))
     grid = Table.grid(padding=(0, 1, 0, 0))

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.commands.console import out, say_json
+from jobs.commands.console import err, out, say_json
 from jobs.commands.options import AsJson, LakeUrl, ProfileName, RankerName, ranker_of
 
 app = typer.Typer()
@@ -65,20 +65,30 @@ def show(
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Of which budget. Default: the smallest.")] = None,
     slate: Annotated[bool, typer.Option(help="Print a slate, and what moved its turns.")] = True,
+    text: Annotated[
+        bool, typer.Option("--text", help="Write the slate's text to standard output, and nothing else.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Follow the evidence of one request through recall, pool and ranker to the slates, and read one of them.
 
     JSON has all of it, and the slate also with --no-slate.
     """
+    if text and as_json:
+        raise typer.BadParameter("give --text or --json, not both")
     from cluster.lake import Lake
     from jobs.config import load_profile
     from jobs.show import show as show_job
+    from jobs.show import text_of
     from jobs.show_report import show_request
 
     shown = show_job(Lake.open(lake), load_profile(profile).name, run_id, request, history, policy, budget)
     if as_json:
         say_json(shown.as_dict())
+    elif text:
+        typer.echo(text_of(shown))
+        if shown.empty is not None:
+            err.print(f"the slate is empty: {shown.empty}", markup=False, highlight=False)
     else:
         show_request(shown, out, with_slate=slate)
 

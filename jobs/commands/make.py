@@ -77,7 +77,7 @@ def run(
     from jobs import report
     from jobs.config import load_profile
     from jobs.overrides import override
-    from jobs.run import Resources
+    from jobs.run import Resources, empty_slates
     from jobs.run import run as run_job
 
     chosen = override(load_profile(profile), budgets, as_of)
@@ -89,6 +89,7 @@ def run(
         say_json({"lake": opened.url, "profile": chosen.name, "run_id": run_id, **result.as_dict()})
     else:
         report.show_run(result, run_id, out)
+        report.show_empty(empty_slates(opened, result), out)
     report.show_trouble(result, given_to("run"), err)
     if result.exit_code:
         raise typer.Exit(result.exit_code)

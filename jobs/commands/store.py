@@ -86,7 +86,7 @@ def ingest(
             report = store(opened, source, source_format, given, workers)
             stored.append((source, report))
             if not as_json:
-                show_ingest(source, report, out)
+                show_ingest(source, report, lake, out)
     finally:
         # What was stored is told also where a later source cannot be.
         if as_json:

@@ -28,5 +28,7 @@ class Code(StrEnum):
     """More sessions than one history may have in one batch."""
     CITATION = "citation"
     """A note: a citation that names no turn, or more than one."""
+    NO_TURNS = "no_turns"
+    """A note: a request of a history of which no turn is stored."""
     NO_LABELS = "no_labels"
     """A note: evidence that cannot be given to one of several requests."""

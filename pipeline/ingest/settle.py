@@ -61,7 +61,8 @@ def settle(
     of the same histories. A request that comes again may cite what had not come before: such labels are stored now.
     session_index is `(seq << 20)` + the position, in source order, among the history's session parts of this batch.
     A request is stored once; one that comes again with other content is quarantined, as is one whose last seen turn is
-    not stored. Raises nothing for what is wrong with the data: see `quarantine`.
+    not stored; one of a history of which no turn is stored is kept and noted. Raises nothing for what is wrong with the
+    data: see `quarantine`.
     """
     stored = _frame(stored_sources)
     staged = _frame(pa.concat_tables([arrival.turns for arrival in arrivals])).sort(_SOURCE_ORDER)
@@ -76,6 +77,7 @@ def settle(
     citations = _frame(pa.concat_tables([arrival.citations for arrival in arrivals]))
     accepted = pl.concat([requests.select(_CITING), repeated.select(_CITING)])
     labels, uncited = _settle_labels(citations, accepted, copies, _frame(stored_labels))
+    over_nothing = requests.join(copies, on="history_id", how="anti", maintain_order="left")
 
     quarantine = pl.concat(
         [
@@ -87,7 +89,12 @@ def settle(
                 Code.CONFLICT,
                 "a request of this id is stored with other content: give it an id of its own",
             ),
-            _notes(uncited, Code.CITATION, "evidence: no stored turn is meant"),
+            _notes(uncited, Code.CITATION, "evidence: no stored turn bears these names"),
+            _notes(
+                _placed(over_nothing),
+                Code.NO_TURNS,
+                "no turn of its history is stored yet: it sees nothing, or with --as-of latest what comes later",
+            ),
         ]
     )
     counts = Counter(
@@ -221,12 +228,15 @@ def _lost_sessions(overflow: pl.DataFrame) -> pl.DataFrame:
 
 
 def _lost_requests(requests: pl.DataFrame, code: Code, reason: str) -> pl.DataFrame:
-    place = pl.format("item {}, request {}", "file_item", "request_position")
-    return _quarantined(requests.with_columns(place=place, weight=pl.lit(1)), code, reason)
+    return _quarantined(_placed(requests).with_columns(weight=pl.lit(1)), code, reason)
 
 
-def _notes(citations: pl.DataFrame, code: Code, reason: str) -> pl.DataFrame:
-    return _quarantined(citations.with_columns(weight=pl.lit(0)), code, reason)
+def _placed(requests: pl.DataFrame) -> pl.DataFrame:
+    return requests.with_columns(place=pl.format("item {}, request {}", "file_item", "request_position"))
+
+
+def _notes(noted: pl.DataFrame, code: Code, reason: str) -> pl.DataFrame:
+    return _quarantined(noted.with_columns(weight=pl.lit(0)), code, reason)
 
 
 def _quarantined(rows: pl.DataFrame, code: Code, reason: str) -> pl.DataFrame:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import polars as pl
 import pytest
 from inside import ITEMS, delivered, stored
+from rich.console import Console
 
 from cluster import tables
 from cluster.batches import committed
@@ -14,6 +16,7 @@ from cluster.errors import BatchInProgress
 from cluster.lake import Lake
 from jobs import ingest as job
 from jobs import spool
+from jobs.report import show_ingest
 
 TABLES = ("turns", "sources", "requests", "labels")
 
@@ -50,6 +53,36 @@ def test_a_bucket_settled_in_parts_is_the_file_that_it_is_when_settled_whole(
     for path in paths:
         assert tables.read_mark(parts.storage, path) == tables.read_mark(whole.storage, path)
     assert committed(parts)[0].counts == batch.counts
+
+
+ASKED = {"requests": [{"request_id": "q", "text": "Where does Ada live?"}]}
+
+
+@pytest.mark.flash
+def test_a_history_that_is_asked_about_and_not_stored_is_named_with_those_near_it_and_not_once_it_is(tmp_path) -> None:
+    said = {"sessions": [{"turns": [{"role": "user", "text": "I moved to Rome."}]}]}
+    lake = stored(tmp_path, [{"history_id": name, **said} for name in ("conversations", "other")], "native")
+    asked = [{"history_id": name, **ASKED} for name in ("conversation", "other", "zzz")]
+    report = delivered(lake, tmp_path / "asked.jsonl", asked, "native")
+    assert report.unheard == {"conversation": ["conversations"], "zzz": []}
+    assert (report.lost, report.counts["requests"]) == (0, 3)
+    out = io.StringIO()
+    show_ingest("asked.jsonl", report, "lake", Console(file=out, width=80))
+    assert "history conversation (near it: conversations), zzz: its requests see nothing" in out.getvalue()
+    delivered(lake, tmp_path / "late.jsonl", [{"history_id": "conversation", **said}], "native")
+    again = delivered(lake, tmp_path / "again.jsonl", [{"history_id": "conversation", **ASKED}, asked[1]], "native")
+    assert (again.counts["repeated_requests"], again.unheard) == (2, {})
+
+
+@pytest.mark.flash
+def test_of_many_histories_that_are_not_stored_none_is_looked_up_and_a_few_are_named(tmp_path) -> None:
+    lake = stored(tmp_path, ITEMS[:1])
+    asked = [{"history_id": f"{ITEMS[0]['question_id']}{number}", **ASKED} for number in range(5)]
+    report = delivered(lake, tmp_path / "asked.jsonl", asked, "native")
+    assert list(report.unheard.values()) == [[]] * 5
+    out = io.StringIO()
+    show_ingest("asked.jsonl", report, "lake", Console(file=out, width=80))
+    assert "and 2 more: its requests see nothing" in out.getvalue()
 
 
 def test_a_batch_that_broke_off_in_the_middle_is_finished_by_the_same_source_and_holds_up_any_other(

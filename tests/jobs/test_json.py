@@ -72,7 +72,7 @@ def test_ingest_says_of_each_source_what_it_brought_and_what_it_lost(say) -> Non
     assert (lossy["batch"], lossy["lost"], lossy["lost_share"]) == (batches[1].name, 1, 0.5)
     code, (again,), _ = say("ingest", "lake", "lossy.jsonl", "--json")
     assert code == DONE
-    assert again == {**lossy, "already": True, "lost": None, "lost_share": None}
+    assert again == {**lossy, "already": True, "lost": None, "lost_share": None, "unheard": None}
 
 
 @pytest.mark.flash

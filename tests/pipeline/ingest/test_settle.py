@@ -180,6 +180,7 @@ def test_a_request_may_come_without_its_history_and_name_what_is_stored() -> Non
         ("h", "r0", "place s 9", 0),
         ("h", "r0", "place twin 0", 0),
         ("h", "r1", "item 0, request 1", 1),
+        ("other", "r0", "item 1, request 0", 0),  # no turn of its history is stored
         ("other", "r0", "place s 1", 0),
     ]
 
@@ -219,6 +220,22 @@ def test_a_request_id_that_is_taken_by_other_content_is_quarantined_and_brings_n
     ]
     later = store.add(SourceHistory("h", 0, history, [ask(0, "first", answer="changed")]))
     assert (later.requests.num_rows, later.labels.num_rows, later.quarantine.num_rows) == (0, 0, 1)
+
+
+@pytest.mark.flash
+def test_a_request_of_a_history_without_a_stored_turn_is_kept_and_noted_and_one_over_stored_turns_is_not() -> None:
+    store = Store()
+    blank = SourceSession(0, "s", None, [SourceTurn(0, "user", " ")])
+    new = store.add(
+        SourceHistory("misspelt", 0, [blank], [ask(0, "over a blank turn"), ask(1, "and again")]),
+        SourceHistory("h", 1, [chat(0, "a")], [ask(0, "over a turn of this delivery")]),
+    )
+    assert new.requests.num_rows == 3
+    noted = [(row["history_id"], row["request_id"], row["place"], row["code"], row["weight"])
+             for row in new.quarantine.to_pylist()]  # fmt: skip
+    assert noted == [("misspelt", f"r{number}", f"item 0, request {number}", "no_turns", 0) for number in (0, 1)]
+    later = store.add(SourceHistory("h", 0, [], [ask(1, "over a turn of an earlier one")]))
+    assert (later.requests.num_rows, later.quarantine.num_rows) == (1, 0)
 
 
 @pytest.mark.flash
