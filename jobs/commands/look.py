@@ -43,10 +43,10 @@ def requests(
 ) -> None:
     """List the requests of a lake, in order of arrival: the ids that `slatemill show` takes."""
     from cluster.lake import Lake
-    from jobs.requests import requests as requests_job
-    from jobs.requests_report import show_listed
+    from jobs.list_requests import list_requests
+    from jobs.list_requests_report import show_listed
 
-    listed = requests_job(Lake.open(lake), history, limit)
+    listed = list_requests(Lake.open(lake), history, limit)
     if as_json:
         say_json(listed.as_dict())
     else:

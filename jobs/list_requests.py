@@ -30,7 +30,7 @@ class Listed:
         return {"lake": self.lake, "history": self.history, "total": self.total, "requests": asked}
 
 
-def requests(lake: Lake, history: str | None = None, limit: int = 20) -> Listed:
+def list_requests(lake: Lake, history: str | None = None, limit: int = 20) -> Listed:
     """At most `limit` requests of the committed batches; with `history`, only files that may hold it are opened.
 
     The others are counted from footers, or, of one history, by its ids. Raises SchemaMismatch.

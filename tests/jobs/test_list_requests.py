@@ -13,8 +13,8 @@ from inside import ITEMS, delivered, said_by_main, stored
 from rich.console import Console
 
 from cluster.lake import Lake
-from jobs.requests import Listed, requests
-from jobs.requests_report import show_listed
+from jobs.list_requests import Listed, list_requests
+from jobs.list_requests_report import show_listed
 
 pytestmark = pytest.mark.flash
 
@@ -41,11 +41,11 @@ def lake(request: pytest.FixtureRequest, tmp_path: Path) -> Lake:
 
 
 def test_all_are_listed_in_order_of_arrival_and_those_beyond_the_limit_are_counted(lake):
-    every = requests(lake)
+    every = list_requests(lake)
     assert (every.total, every.rows.height) == (len(ITEMS) + 2, len(ITEMS) + 2)
     assert set(every.rows["request_id"][:-2]) == {item["question_id"] for item in ITEMS}
     assert every.rows["request_id"][-2:].to_list() == ["q1", "q2"]
-    few = requests(lake, limit=2)
+    few = list_requests(lake, limit=2)
     assert few.rows.equals(every.rows.head(2))
     assert few.total == every.total
     assert "answer" not in every.rows.columns
@@ -54,34 +54,34 @@ def test_all_are_listed_in_order_of_arrival_and_those_beyond_the_limit_are_count
 
 
 def test_of_one_history_its_own_are_listed_and_of_an_unknown_one_none(lake):
-    own = requests(lake, "ada")
+    own = list_requests(lake, "ada")
     assert (own.total, set(own.rows["history_id"]), own.rows["request_id"].to_list()) == (2, {"ada"}, ["q1", "q2"])
     (item, *_) = ITEMS
-    assert requests(lake, item["question_id"]).rows["text"].to_list() == [item["question"]]
-    assert requests(lake, "bob").total == 0
-    assert printed(requests(lake, "bob")) == [f"{lake.url} has no request of history bob"]
+    assert list_requests(lake, item["question_id"]).rows["text"].to_list() == [item["question"]]
+    assert list_requests(lake, "bob").total == 0
+    assert printed(list_requests(lake, "bob")) == [f"{lake.url} has no request of history bob"]
 
 
 def test_no_file_is_opened_that_cannot_hold_what_is_listed(tmp_path):
     lake = stored(tmp_path, ITEMS)
     first, *_, last = sorted(Path(lake.url).glob("requests/*/*.parquet"))
-    told = requests(lake, limit=1)
+    told = list_requests(lake, limit=1)
     # Damaged pages under a whole footer: what is counted is not read.
     whole = last.read_bytes()
     last.write_bytes(whole[:4] + b"\xff" * 400 + whole[404:])
-    assert requests(lake, limit=1).rows.equals(told.rows)
-    assert requests(lake, limit=1).total == told.total
+    assert list_requests(lake, limit=1).rows.equals(told.rows)
+    assert list_requests(lake, limit=1).total == told.total
     # No Parquet at all: of a history of another bucket nothing else is looked at.
     last.write_bytes(b"nothing")
     history = pl.read_parquet(first)["history_id"].first()
-    assert set(requests(lake, history).rows["history_id"]) == {history}
+    assert set(list_requests(lake, history).rows["history_id"]) == {history}
 
 
 def test_an_id_stays_in_one_piece_and_a_text_on_one_line(tmp_path):
     long = "request-" + "x" * 90
     text = "Where\n\tdoes \x1b[31mAda live? " + "And since when? " * 20
     lake = stored(tmp_path, [asking("ada", long, text=text)], "native")
-    head, begun, counted = printed(requests(lake))
+    head, begun, counted = printed(list_requests(lake))
     assert head == f"{long}, reader, no time, of history ada"
     assert begun.startswith("  Where does [31mAda live? And since when?")
     assert (len(begun), begun[-1]) == (80, "…")
@@ -93,7 +93,7 @@ def test_json_is_all_that_is_written_and_mistakes_end_with_code_2(tmp_path, monk
     lake = stored(tmp_path, [asking("ada", "q1", "q2")], "native")
     capsys.readouterr()
     code, out, err = said_by_main(monkeypatch, capsys, "requests", "lake", "--history", "ada", "--limit", "1", "--json")
-    assert (code, json.loads(out), err) == (0, requests(lake, "ada", 1).as_dict(), "")
+    assert (code, json.loads(out), err) == (0, list_requests(lake, "ada", 1).as_dict(), "")
     assert json.loads(out)["requests"][0]["request_id"] == "q1"
     assert said_by_main(monkeypatch, capsys, "requests", "lake")[1].startswith("q1, reader, no time, of history ada")
     code, out, err = said_by_main(monkeypatch, capsys, "requests", "nowhere")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from jobs.list_requests import Listed
 from jobs.plain import plain
-from jobs.requests import Listed
 
 _TEXT_START = 200
 """Characters of a text that may be shown: one line of a wide terminal."""
