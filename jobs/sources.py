@@ -75,8 +75,8 @@ class _Uncompressed(io.RawIOBase):
 def files_of(source: str) -> list[File]:
     """The files of a source, by name.
 
-    Raises FileNotFoundError where there is none, IngestError for an unknown URL, and for a pipe or a device: a source is
-    read several times.
+    Raises FileNotFoundError where there is none, IngestError for an unknown URL, and for a pipe or a device, since a
+    source is read several times.
     """
     try:
         fs, path = url_to_fs(source)

@@ -16,6 +16,17 @@ RECORDS = 3
 PARQUET_MAGIC = b"PAR1"
 _PEEK = 1 << 12
 
+_BEGINNINGS = {
+    b"\x1f\x8b": "it is compressed, and its name does not end with .gz",
+    b"\x28\xb5\x2f\xfd": "it is compressed, and its name does not end with .zst",
+    b"BZh": "it is compressed, and its name does not end with .bz2",
+    b"PK\x03\x04": "it is a zip archive: unpack it",
+    b"\xfd7zXZ\x00": "it is compressed with xz: unpack it, or compress it with zstd or gzip",
+    b"\xff\xfe": "it is UTF-16: bring it into UTF-8",
+    b"\xfe\xff": "it is UTF-16: bring it into UTF-8",
+}
+"""What is said of a file that begins so, instead of that it is nothing known."""
+
 Shape = Literal["array", "object", "lines", "parquet"]
 
 
@@ -50,7 +61,9 @@ def sample(stream: io.BufferedReader) -> Sample:
     if text.startswith(b"["):
         return Sample("array", tuple(islice(json_items(stream), RECORDS)))
     if not text.startswith(b"{"):
-        raise IngestError("it is neither JSON, nor JSON lines, nor Parquet")
+        known = (what for beginning, what in _BEGINNINGS.items() if start.startswith(beginning))
+        nothing = "it is neither JSON, nor JSON lines, nor Parquet" if start else "it is empty"
+        raise IngestError(next(known, nothing))
     lines = (line for _, line in lines_of(stream) if line is None or line.strip())
     first = next(lines)
     if first is None:
