@@ -17,9 +17,9 @@ PARQUET_MAGIC = b"PAR1"
 _PEEK = 1 << 12
 
 _BEGINNINGS = {
-    b"\x1f\x8b": "it is compressed, and its name does not end with .gz",
-    b"\x28\xb5\x2f\xfd": "it is compressed, and its name does not end with .zst",
-    b"BZh": "it is compressed, and its name does not end with .bz2",
+    b"\x1f\x8b": "it is compressed with gzip: unpack it, or let its name end with .gz",
+    b"\x28\xb5\x2f\xfd": "it is compressed with zstd: unpack it, or let its name end with .zst",
+    b"BZh": "it is compressed with bzip2: unpack it, or let its name end with .bz2",
     b"PK\x03\x04": "it is a zip archive: unpack it",
     b"\xfd7zXZ\x00": "it is compressed with xz: unpack it, or compress it with zstd or gzip",
     b"\xff\xfe": "it is UTF-16: bring it into UTF-8",
@@ -70,7 +70,12 @@ def sample(stream: io.BufferedReader) -> Sample:
         raise IngestError(too_long())
     value = _value(first)
     if not isinstance(value, dict):
-        return Sample("object", (json_object(read_whole(stream, first)),))
+        try:
+            return Sample("object", (json_object(read_whole(stream, first)),))
+        except IngestError as error:
+            raise IngestError(
+                f"{error}. If it is JSON lines, name their format, and only what is broken is lost"
+            ) from error
     # One object on one line may be either. A bad line after the first is for the reader to put aside.
     others = [_value(line) for line in islice(lines, RECORDS)]
     objects = [other for other in others[: RECORDS - 1] if isinstance(other, dict)]
