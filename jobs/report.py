@@ -32,7 +32,8 @@ def show_ingest(source: str, result: IngestReport, lake: str, out: Console) -> N
         return
     counted = {name: count for name, count in result.counts.items() if count and (name, count) != ("files", 1)}
     shown = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(counted.items()))
-    out.print(f"{source}: {result.source_format}, batch {result.batch.name}, {shown}", markup=False, highlight=False)
+    brought = shown or "nothing in it"
+    out.print(f"{source}: {result.source_format}, batch {result.batch.name}, {brought}", markup=False, highlight=False)
     if result.lost:
         out.print(
             f"{result.lost} row(s) in quarantine: see `slatemill quarantine show {lake} --stage ingest`",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import FORMATS
 from pipeline.ingest.sample import sample
 from pipeline.ingest.source import Document
+
+_SHOWN = 40
 
 
 def detect(document: Document) -> str:
@@ -13,14 +17,20 @@ def detect(document: Document) -> str:
     try:
         looked_at = sample(document.stream)
     except IngestError as error:
-        raise IngestError(f"{document.name}: {error}") from error
+        raise error.of_file(document.name) from error
     found = [name for name, known in FORMATS.items() if known.recognises(looked_at)]
     if len(found) == 1:
         return found[0]
     if found:
         raise IngestError(f"{document.name} may be {' or '.join(found)}: say which with --format")
-    keys = ", ".join(sorted(looked_at.first)[:8]) if isinstance(looked_at.first, dict) else "no object"
     raise IngestError(
-        f"{document.name} is of no known format (JSON {looked_at.shape} of {keys}): say which with --format, or bring "
-        f"it into the native format. Known: {', '.join(FORMATS)}"
+        f"{document.name} is of no known format (JSON {looked_at.shape} of {_keys(looked_at.first)}): say which with "
+        f"--format, or bring it into the native format. Known: {', '.join(FORMATS)}"
     )
+
+
+def _keys(record: Any) -> str:
+    """What a record holds, as far as an error may quote it."""
+    if not isinstance(record, dict):
+        return "no object"
+    return ", ".join(key[:_SHOWN] for key in sorted(record)[:8]) or "no key"

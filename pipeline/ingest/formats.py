@@ -80,11 +80,18 @@ def arrivals(source_format: str, documents: Iterable[Document], options: Mapping
     yield staging.take()
 
 
+def _entries(source_format: str, document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
+    try:
+        yield from FORMATS[source_format].read(document, options)
+    except IngestError as error:
+        raise error.of_file(document.name) from error
+
+
 def _of_document(source_format: str, document: Document, options: Options, staging: Staging) -> Iterator[Arrival]:
     """Arrivals that one document fills; what is left stays staged."""
     first_refusal: Refused | None = None
     readable = False
-    for entry in FORMATS[source_format].read(document, options):
+    for entry in _entries(source_format, document, options):
         while document.lost:
             staging.refuse(document.lost.pop(0))
         if isinstance(entry, Refused):

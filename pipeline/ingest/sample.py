@@ -16,6 +16,17 @@ RECORDS = 3
 PARQUET_MAGIC = b"PAR1"
 _PEEK = 1 << 12
 
+_BEGINNINGS = {
+    b"\x1f\x8b": "it is compressed with gzip: unpack it, or let its name end with .gz",
+    b"\x28\xb5\x2f\xfd": "it is compressed with zstd: unpack it, or let its name end with .zst",
+    b"BZh": "it is compressed with bzip2: unpack it, or let its name end with .bz2",
+    b"PK\x03\x04": "it is a zip archive: unpack it",
+    b"\xfd7zXZ\x00": "it is compressed with xz: unpack it, or compress it with zstd or gzip",
+    b"\xff\xfe": "it is UTF-16: bring it into UTF-8",
+    b"\xfe\xff": "it is UTF-16: bring it into UTF-8",
+}
+"""What is said of a file that begins so, instead of that it is nothing known."""
+
 Shape = Literal["array", "object", "lines", "parquet"]
 
 
@@ -50,14 +61,21 @@ def sample(stream: io.BufferedReader) -> Sample:
     if text.startswith(b"["):
         return Sample("array", tuple(islice(json_items(stream), RECORDS)))
     if not text.startswith(b"{"):
-        raise IngestError("it is neither JSON, nor JSON lines, nor Parquet")
+        known = (what for beginning, what in _BEGINNINGS.items() if start.startswith(beginning))
+        nothing = "it is neither JSON, nor JSON lines, nor Parquet" if start else "it is empty"
+        raise IngestError(next(known, nothing))
     lines = (line for _, line in lines_of(stream) if line is None or line.strip())
     first = next(lines)
     if first is None:
         raise IngestError(too_long())
     value = _value(first)
     if not isinstance(value, dict):
-        return Sample("object", (json_object(read_whole(stream, first)),))
+        try:
+            return Sample("object", (json_object(read_whole(stream, first)),))
+        except IngestError as error:
+            raise IngestError(
+                f"{error}. If it is JSON lines, name their format, and only what is broken is lost"
+            ) from error
     # One object on one line may be either. A bad line after the first is for the reader to put aside.
     others = [_value(line) for line in islice(lines, RECORDS)]
     objects = [other for other in others[: RECORDS - 1] if isinstance(other, dict)]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -94,18 +97,31 @@ def test_lines_are_told_from_one_object_and_a_bad_line_after_the_first_does_not_
 @pytest.mark.parametrize(
     ("payload", "said"),
     [
-        (b"", "neither JSON"),
+        (b"", "some.thing: it is empty"),
+        (b" \n", "neither JSON"),
+        (gzip.compress(b"{}"), r"some.thing: it is compressed with gzip: .* end with \.gz"),
+        (bz2.compress(b"{}"), r"end with \.bz2"),
+        (pa.compress(b"{}", codec="zstd", asbytes=True), r"end with \.zst"),
+        (lzma.compress(b"{}"), "compressed with xz"),
+        (b"PK\x03\x04", "zip archive"),
+        ('{"history_id": "a"}'.encode("utf-16"), "UTF-16: bring it into UTF-8"),
+        (json.dumps({"k" * 5_000_000: 1}).encode(), "JSON object of k{40}\\)"),
+        (b"{}", "JSON object of no key"),
         (b"<html>", "neither JSON"),
         (b"\x89PNG", "neither JSON"),
-        (b"{ not json", "begins as a JSON object and is none"),
+        (
+            b"{ not json",
+            r"begins as a JSON object and is none: JSONDecodeError\. If it is JSON lines, name their format",
+        ),
         (b"[1,", "item 1 is not JSON, or cut short"),
         (b'{"foo": 1, "bar": 2}', r"of no known format \(JSON object of bar, foo\)"),
         (b"[]", "of no known format"),
     ],
 )
 def test_what_is_no_format_is_an_error_that_says_what_was_seen(payload: bytes, said: str) -> None:
-    with pytest.raises(IngestError, match=said):
+    with pytest.raises(IngestError, match=said) as raised:
         detect(document(payload))
+    assert len(str(raised.value)) < 700
 
 
 @pytest.mark.parametrize("folder", sorted(FORMATS))

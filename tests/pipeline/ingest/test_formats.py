@@ -109,3 +109,13 @@ def test_bytes_of_no_format_are_refused_by_all(name: str, payload: bytes) -> Non
 def test_an_item_that_is_asked_for_and_not_there_is_an_error() -> None:
     with pytest.raises(IngestError, match="of 2 items, lacks: h9"):
         list(arrivals("native", [Document.of(io.BytesIO(lines(2, 1)), "source.json")], {"items": "h1,h9"}))
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("payload", [b"[{", b"{", b"\x00", b"[5]", b"5", b"PAR1"])
+def test_a_file_that_cannot_be_read_is_named_once(name: str, payload: bytes) -> None:
+    with pytest.raises(IngestError) as raised:
+        list(arrivals(name, [Document.of(io.BytesIO(payload), "nights/7.json")], {}))
+    assert str(raised.value).count("nights/7.json") == 1
+    assert "\n" not in str(raised.value)
