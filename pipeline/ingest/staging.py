@@ -222,17 +222,23 @@ class Staging:
                 self._citations.append({**names, "place": self._clean(cited.place), **resolved})
 
     def _reference(self, cited: TurnReference, sessions: dict[int | str, list[_Session]]) -> Reference | str:
-        """The columns that name a turn, or why none is meant."""
+        """The columns that name a turn, or why none is meant.
+
+        Sessions of one name are told apart by the turn's id, where only one of them has it; a position may mean a turn
+        of each.
+        """
         session = sanitise_text(cited.session) if isinstance(cited.session, str) else cited.session
         turn = sanitise_text(cited.turn) if isinstance(cited.turn, str) else cited.turn
         candidates = sessions.get(session, [])
-        if len(candidates) > 1:
-            return f"{len(candidates)} sessions are called {str(session)[:_SHOWN]!r}"
-        turns = candidates[0].find(turn) if candidates else []
+        holding = [staged for staged in candidates if isinstance(turn, int) or staged.find(turn)]
+        if len(holding) > 1:
+            which = "" if isinstance(turn, int) else f", and have a turn {turn[:_SHOWN]!r}"
+            return f"{len(holding)} sessions are called {str(session)[:_SHOWN]!r}{which}"
+        turns = holding[0].find(turn) if holding else []
         if len(turns) > 1:
             return f"{len(turns)} turns of the session are called {str(turn)[:_SHOWN]!r}"
         if turns:
-            return {"session_key": candidates[0].key, "turn_key": turns[0][0], "content_digest": turns[0][1]}
+            return {"session_key": holding[0].key, "turn_key": turns[0][0], "content_digest": turns[0][1]}
         if isinstance(session, str):  # it may have come with an earlier delivery
             return {"source_session": session, "turn_key": turn_key(turn, 0)}
         return "there is no such turn"
