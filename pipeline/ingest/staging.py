@@ -91,7 +91,7 @@ class Staging:
                 place = f"item {history.item}, session {session.position}"
                 self.refuse(Refused(Code.BAD_SESSION, place, _TOO_LONG, len(session.turns), history_id))
                 continue
-            identity = (name or session.position, None if session.one_of_its_name else session.time)
+            identity = (name or session.position, session.told_by)
             # One that is empty counts too: it may fill up in a later delivery.
             staged = self._add_session(item, history_id, session, name, occurrences[identity])
             occurrences[identity] += 1
@@ -133,7 +133,7 @@ class Staging:
         self, item: int, history_id: str, session: SourceSession, name: str | None, occurrence: int
     ) -> _Session:
         position = session.position if name is None else None
-        time = None if session.time is None or session.one_of_its_name else session.time.isoformat()
+        time = None if session.told_by is None else session.told_by.isoformat()
         staged = _Session(_digest("session", name, position, time, occurrence))
         kept = 0
         for turn in session.turns:

@@ -69,6 +69,19 @@ def test_a_session_is_told_by_name_and_time_or_else_by_position_and_time() -> No
 
 
 @pytest.mark.flash
+def test_the_days_of_a_conversation_are_parts_of_one_session() -> None:
+    def day(at: int, name: str = "c", began: datetime | None = MONDAY, alone: bool = False) -> SourceSession:
+        time = MONDAY + timedelta(days=at)
+        return SourceSession(at, name, time, session("x").turns, one_of_its_name=alone, conversation_time=began)
+
+    begun = session_keys(session("x", name="c", time=MONDAY))
+    assert session_keys(day(0)) == session_keys(day(3)) == begun
+    assert session_keys(day(0, "d")) != begun
+    assert session_keys(day(0, began=MONDAY + timedelta(1))) != begun
+    assert session_keys(day(0, began=None, alone=True)) == session_keys(session("x", name="c"))
+
+
+@pytest.mark.flash
 def test_sessions_and_turns_that_are_called_alike_are_told_by_occurrence() -> None:
     first, second = session("x", name="s"), session("x", position=1, name="s")
     assert len(session_keys(first, second)) == 2
