@@ -5,10 +5,10 @@ One file is one history, called after the file. What the user last saw of a conv
 
 A conversation may run for weeks: its messages of one day (UTC) are a session, at the time of the first of them, and the
 later days are parts of the session that the first one began: all bear its name, and evidence is found by the ids of
-turns. What day a message belongs to hangs on the way to it alone, which no later message changes. The order of that way
-is surer than clocks: a message that tells an earlier time than one before it is taken as said with that one, and is
-never seen too early. A message without a time belongs to the day of the one before it; the first ones to that of the
-first message that has a time, or, where none has, to the time of the conversation.
+turns. The order of the way is surer than clocks: a message that tells an earlier time than one before it is taken as
+said with that one, and is never seen too early. So what day a message belongs to hangs on the way to it alone, which no
+later message changes. One without a time belongs to the day of the one before it; the first ones to that of the first
+message that has a time, or, where none has, to the time of the conversation.
 
 The export begins with the newest conversation, so all sessions are held until they can be put in the order of their
 times.
