@@ -37,8 +37,8 @@ def asked_by_user(
     """
     turns = stored(session)
     names = _names(turns)
-    asking = [turn for turn in turns if turn.role == "user"]
-    for number, turn in enumerate(_chosen(asking, requests)):
+    said = [turn for turn in turns if turn.role == "user"]
+    for number, turn in enumerate(_chosen(said, requests)):
         asked = [time for time in (session.time, (times or {}).get(turn.position)) if time is not None]
         yield SourceRequest(
             first + number,
@@ -48,6 +48,12 @@ def asked_by_user(
             seen=TurnReference(session.position, turn.position, f"{place}, turn {turn.position}"),
             seen_before=True,
         )
+
+
+def asking(sessions: Sequence[SourceSession], requests: Requests) -> Sequence[SourceSession]:
+    """Of the sessions of one chat, those of which asked_by_user makes requests: the last of the chat is one of all."""
+    spoken = [session for session in sessions if any(turn.role == "user" for turn in stored(session))]
+    return spoken if requests == "every-step" else spoken[-1:]
 
 
 def asked_by_step(

@@ -1,9 +1,17 @@
 """ChatGPT's own export, conversations.json: an array of conversations, each a tree of messages under `mapping`.
 
-One file is one history, called after the file. A session is what the user last saw of a conversation: the way from
-`current_node` up to the root; answers that were regenerated and questions that were edited lie beside it, and are not
-read. The export begins with the newest conversation, so all sessions are held until they can be put in the order of
-their times.
+One file is one history, called after the file. What the user last saw of a conversation is read: the way from
+`current_node` up to the root; answers that were regenerated and questions that were edited lie beside it.
+
+A conversation may run for weeks: its messages of one day (UTC) are a session, at the time of the first of them, and the
+later days are parts of the session that the first one began: all bear its name, and evidence is found by the ids of
+turns. The order of the way is surer than clocks: a message that tells an earlier time than one before it is taken as
+said with that one, and is never seen too early. So what day a message belongs to hangs on the way to it alone, which no
+later message changes. One without a time belongs to the day of the one before it; the first ones to that of the first
+message that has a time, or, where none has, to the time of the conversation.
+
+The export begins with the newest conversation, so all sessions are held until they can be put in the order of their
+times.
 """
 
 from __future__ import annotations
@@ -15,15 +23,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from pipeline.ingest.asking import asked_by_user
+from pipeline.ingest.asking import asked_by_user, asking
 from pipeline.ingest.codes import Code
+from pipeline.ingest.days import Days, Times, by_day, first_time
 from pipeline.ingest.keyed import Keys, MissingKeyError, as_name
-from pipeline.ingest.messages import MessageError, as_object, content_text, role_of, turns_of
+from pipeline.ingest.messages import MessageError, as_object, content_text, role_of
 from pipeline.ingest.options import Options
 from pipeline.ingest.records import Record, records
 from pipeline.ingest.sample import Sample
-from pipeline.ingest.source import Document, Refused, SourceHistory, SourceSession, SourceTurn
-from pipeline.ingest.times import TimeError
+from pipeline.ingest.source import Document, Refused, SourceHistory, SourceRequest, SourceSession, SourceTurn
+from pipeline.ingest.times import TimeError, parse_epoch_or_iso_time
 
 _UNSAID = ("thoughts", "reasoning_recap", "user_editable_context", "model_editable_context")
 """Types of content that no one said: what a model thought, and settings of the user and the model."""
@@ -52,19 +61,20 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
             yield problem
             continue
         told = histories.setdefault(history_id, _Told(SourceHistory(history_id, 0)))
-        _read_session(told, record, name, keys)
+        _read_conversation(told, record, name, keys, options)
     keys.require_found()
     item = itertools.count()
     for told in histories.values():
-        yield from _in_order(told, item, options)
+        yield from _in_order(told, item)
 
 
 @dataclass
 class _Told:
-    """A history on its way: what of it could not be read, and its sessions as the file has them, with their places."""
+    """A history on its way: what of it could not be read, and its sessions as the file has them, with what is asked in
+    each."""
 
     history: SourceHistory
-    sessions: list[tuple[SourceSession, str]] = field(default_factory=list)
+    sessions: list[tuple[SourceSession, list[SourceRequest]]] = field(default_factory=list)
 
 
 def _problem(record: Record, history_id: str) -> Refused | None:
@@ -81,24 +91,49 @@ def recognises(sample: Sample) -> bool:
     return sample.all_have("mapping") and all(isinstance(record["mapping"], dict) for record in sample.records)
 
 
-def _read_session(told: _Told, record: Record, name: str, keys: Keys) -> None:
-    """Adds a conversation where it stands in the file."""
+def _read_conversation(told: _Told, record: Record, name: str, keys: Keys, options: Options) -> None:
+    """Adds the sessions of a conversation where it stands in the file."""
     chain, whole = _chain(record.value)
-    turns = turns_of(told.history, chain, record.place, _turn)
+    days, times = by_day(told.history, chain, f"{record.place}, ", _message, forward=True)
     try:
-        time = keys.session_time(record.value)
+        began = keys.session_time(record.value)
     except TimeError as error:
-        told.history.refuse(Code.BAD_TIME, record.place, str(error), max(1, len(turns)))
+        told.history.refuse(Code.BAD_TIME, record.place, str(error), max(1, sum(map(len, days.values()))))
         return
     if not chain and any(isinstance(node, dict) and node.get("message") for node in record.value["mapping"].values()):
         told.history.refuse(Code.BAD_SESSION, record.place, "its messages lead from no last one to a first")
         return
     if not whole:
         told.history.refuse(Code.BAD_TURN, record.place, "its messages lead back to none that is there, not to a first")
-    told.sessions.append((SourceSession(0, name, time, turns), record.place))
+    sessions = _sessions(name, began, days, times)
+    asked = {id(session) for session in asking(sessions, options.requests)}
+    for session in sessions:
+        requests = asked_by_user(session, options.requests, name, record.place, times=times)
+        told.sessions.append((session, list(requests) if id(session) in asked else []))
 
 
-def _in_order(told: _Told, item: Iterator[int], options: Options) -> Iterator[SourceHistory]:
+def _sessions(name: str, began: datetime | None, days: Days, times: Times) -> list[SourceSession]:
+    """A session a day, the messages before the first time in the first; an empty one of a conversation without turns.
+
+    Each is an item of its own, and the first session there.
+    """
+    undated = days.pop(None, [])
+    told = list(days.values()) or [[]]
+    told[0] = [*undated, *told[0]]
+    return [
+        SourceSession(
+            0,
+            name,
+            first_time(turns, times) or began,
+            turns,
+            one_of_its_name=began is None,
+            conversation_time=began,
+        )
+        for turns in told
+    ]
+
+
+def _in_order(told: _Told, item: Iterator[int]) -> Iterator[SourceHistory]:
     """The sessions by time, those without one last, each as an item and with what is asked in it."""
     refused = told.history.refused
     if not told.sessions:
@@ -106,8 +141,7 @@ def _in_order(told: _Told, item: Iterator[int], options: Options) -> Iterator[So
     waiting = deque(sorted(told.sessions, key=lambda one: one[0].time or _NO_TIME))
     told.sessions.clear()
     while waiting:
-        session, place = waiting.popleft()
-        requests = list(asked_by_user(session, options.requests, str(session.name), place))
+        session, requests = waiting.popleft()
         yield SourceHistory(told.history.history_id, next(item), [session], requests, refused)
         refused = []
 
@@ -142,8 +176,13 @@ def _last_leaf(mapping: dict[str, Any]) -> str | None:
     return leaves[-1] if leaves else None
 
 
-def _turn(position: int, message: Any) -> SourceTurn | None:
-    message = as_object(message)
+def _message(position: int, message: Any) -> tuple[SourceTurn | None, datetime | None]:
+    """A message as a turn, and its time; what is no turn has none. Raises MessageError and TimeError."""
+    turn = _turn(position, as_object(message))
+    return turn, None if turn is None else parse_epoch_or_iso_time(message.get("create_time"))
+
+
+def _turn(position: int, message: dict[str, Any]) -> SourceTurn | None:
     author, metadata, content = (message.get(key) for key in ("author", "metadata", "content"))
     if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation") is True:
         return None

@@ -1,4 +1,4 @@
-"""Sessions of a log that tells none: the messages of one day are a session.
+"""Sessions of a log that tells none, or runs for weeks: the messages of one day are a session.
 
 What day a message belongs to hangs on itself and on what stands before it alone, so a log that grows at its end only
 adds to its last session and behind it.
@@ -14,6 +14,8 @@ from pipeline.ingest.messages import MessageError
 from pipeline.ingest.source import SourceHistory, SourceSession, SourceTurn
 from pipeline.ingest.times import TimeError
 
+Days = dict[date | None, list[SourceTurn]]
+"""The turns of each day (UTC) in the order of the log; under None those before the first that has a time."""
 Times = dict[int, datetime]
 """The time of each turn that has one, by its position in the log."""
 
@@ -26,13 +28,38 @@ def add_days(
 ) -> Times:
     """Adds the messages as sessions, one a day in UTC, in the order of days; the times of their turns.
 
-    `read` makes a turn and its time of a message by position; what it refuses (MessageError, TimeError) is quarantined.
-    A session is called after its day, and its time is that of its first message. A message without a time belongs to
-    the day of the one before it; those before the first time are a session without a name and a time.
+    A session is called after its day, and its time is that of its first message; the messages before the first time
+    are a session without a name and a time. `read` and days as in by_day.
     """
-    days: dict[date | None, list[SourceTurn]] = {}
+    days, times = by_day(history, messages, prefix, read)
+    for number, named in enumerate(sorted(days, key=lambda named: (named is not None, named or date.min))):
+        turns = days[named]
+        name = None if named is None else named.isoformat()
+        history.sessions.append(
+            SourceSession(number, name, first_time(turns, times), turns, one_of_its_name=name is not None)
+        )
+    return times
+
+
+def by_day(
+    history: SourceHistory,
+    messages: Iterable[object],
+    prefix: str,
+    read: Callable[[int, object], tuple[SourceTurn | None, datetime | None]],
+    *,
+    forward: bool = False,
+) -> tuple[Days, Times]:
+    """The turns of the messages by their days, the days in the order in which they come; and the times of the turns.
+
+    `read` makes a turn (None: no turn) and its time of a message by position; what it refuses (MessageError, TimeError)
+    is quarantined. A message without a time belongs to the day of the one before it. `forward` is for a log whose order
+    is surer than its clocks: a message that tells an earlier time than one before it gets the time of that one, so that
+    times never go back, and no message is seen before what it answers.
+    """
+    days: Days = {}
     times: Times = {}
     day: date | None = None
+    latest: datetime | None = None
     for position, message in enumerate(messages):
         try:
             turn, time = read(position, message)
@@ -42,12 +69,15 @@ def add_days(
         except TimeError as error:
             history.refuse(Code.BAD_TIME, f"{prefix}turn {position}", str(error))
             continue
+        if turn is None:
+            continue
         if time is not None:
-            times[position], day = time, time.date()
+            latest = max(time, latest) if forward and latest else time
+            times[position], day = latest, latest.date()
         days.setdefault(day, []).append(turn)
-    for number, named in enumerate(sorted(days, key=lambda named: (named is not None, named or date.min))):
-        turns = days[named]
-        first = next((times[turn.position] for turn in turns if turn.position in times), None)
-        name = None if named is None else named.isoformat()
-        history.sessions.append(SourceSession(number, name, first, turns, one_of_its_name=name is not None))
-    return times
+    return days, times
+
+
+def first_time(turns: Iterable[SourceTurn], times: Times) -> datetime | None:
+    """The time of the first of the turns that has one."""
+    return next((times[turn.position] for turn in turns if turn.position in times), None)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from pipeline.ingest.asking import asked_by_user
+from pipeline.ingest.asking import asked_by_user, asking
 from pipeline.ingest.codes import Code
 from pipeline.ingest.days import Times, add_days
 from pipeline.ingest.errors import IngestError
@@ -98,8 +98,7 @@ def _zone(history: SourceHistory, name: Any) -> tzinfo:
 
 def _ask(history: SourceHistory, times: Times, options: Options) -> None:
     """Adds the requests that are to be made of the messages of people, each asked when it was written."""
-    asking = [session for session in history.sessions if any(turn.role == "user" for turn in session.turns)]
-    for session in asking if options.requests == "every-step" else asking[-1:]:
+    for session in asking(history.sessions, options.requests):
         prefix = history.history_id if session.name is None else f"{history.history_id}/{session.name}"
         place = f"session {session.position}"
         history.requests += asked_by_user(session, options.requests, prefix, place, len(history.requests), times)

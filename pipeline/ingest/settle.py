@@ -145,19 +145,23 @@ def _copies(turns: pl.DataFrame) -> pl.DataFrame:
 def _resolve(references: pl.DataFrame, copies: pl.DataFrame) -> pl.DataFrame:
     """Adds the session_index and turn_index of what _REFERENCE names, null where no stored turn is meant.
 
-    A reference without a session key uses the source's name of the session, which may mean one session only; of a turn
-    that was edited it means the last copy.
+    A reference without a session key uses the source's name of the session. Where several bear it, a turn's id may mean
+    a turn of one of them only, and a position means none. Of a turn that was edited it means the last copy.
     """
     exact = references.filter(pl.col("session_key").is_not_null()).join(
         copies.drop("source_session"), on=_SAME_TURN, how="left"
     )
     by_name = ["history_id", "source_session", "turn_key"]
+    # turn_key: p and a position, or i and an id.
+    sessions, by_position = pl.col("session_key").n_unique(), pl.col("turn_key").str.starts_with("p")
     called = (
-        copies.sort(TURN_KEY[1:])
-        .group_by(by_name, maintain_order=True)
-        .agg(pl.col(*TURN_KEY[1:]).last(), meant=pl.col("session_key").n_unique())
+        copies.with_columns(
+            meant=pl.when(by_position).then(sessions.over(by_name[:2])).otherwise(sessions.over(by_name))
+        )
         .filter(pl.col("meant") == 1)
-        .drop("meant")
+        .sort(TURN_KEY[1:])
+        .group_by(by_name, maintain_order=True)
+        .agg(pl.col(*TURN_KEY[1:]).last())
     )
     named = references.filter(pl.col("session_key").is_null()).join(called, on=by_name, how="left")
     return pl.concat([exact, named.select(exact.columns)])

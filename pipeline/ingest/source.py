@@ -55,7 +55,9 @@ class SourceSession:
     """One session at its position in the source's item; `time` is UTC.
 
     Two sessions of a history that have one name are told apart by their times. Where a name is given to one session
-    only (`one_of_its_name`), the name alone tells it: what is delivered of it later may begin at another time.
+    only (`one_of_its_name`), the name alone tells it: what is delivered of it later may begin at another time. The days
+    of a conversation bear its name, and are told by that and by when it began (`conversation_time`): they are parts of
+    one session, each at a time of its own.
     """
 
     position: int
@@ -63,6 +65,12 @@ class SourceSession:
     time: datetime | None
     turns: list[SourceTurn]
     one_of_its_name: bool = False
+    conversation_time: datetime | None = None
+
+    @property
+    def told_by(self) -> datetime | None:
+        """The time that tells the session from others of its name; None where the name alone does."""
+        return None if self.one_of_its_name else self.conversation_time or self.time
 
 
 @dataclass(frozen=True, slots=True)

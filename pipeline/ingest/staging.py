@@ -93,7 +93,7 @@ class Staging:
                 place = f"item {history.item}, session {session.position}"
                 self.refuse(Refused(Code.BAD_SESSION, place, _TOO_LONG, len(session.turns), history_id))
                 continue
-            identity = (name or session.position, None if session.one_of_its_name else session.time)
+            identity = (name or session.position, session.told_by)
             # One that is empty counts too: it may fill up in a later delivery.
             staged = self._add_session(item, history_id, session, name, occurrences[identity])
             occurrences[identity] += 1
@@ -135,7 +135,7 @@ class Staging:
         self, item: int, history_id: str, session: SourceSession, name: str | None, occurrence: int
     ) -> _Session:
         position = session.position if name is None else None
-        time = None if session.time is None or session.one_of_its_name else session.time.isoformat()
+        time = None if session.told_by is None else session.told_by.isoformat()
         staged = _Session(_digest("session", name, position, time, occurrence))
         kept = 0
         for turn in session.turns:
@@ -225,17 +225,23 @@ class Staging:
                 self._citations.append({**names, "place": self._clean(cited.place), **resolved})
 
     def _reference(self, cited: TurnReference, sessions: dict[int | str, list[_Session]]) -> Reference | str:
-        """The columns that name a turn, or why none is meant."""
+        """The columns that name a turn, or why none is meant.
+
+        Sessions of one name are told apart by the turn's id, where only one of them has it; a position may mean a turn
+        of each.
+        """
         session = sanitise_name(cited.session) if isinstance(cited.session, str) else cited.session
         turn = sanitise_name(cited.turn) if isinstance(cited.turn, str) else cited.turn
         candidates = sessions.get(session, [])
-        if len(candidates) > 1:
-            return f"{len(candidates)} sessions are called {str(session)[:_SHOWN]!r}"
-        turns = candidates[0].find(turn) if candidates else []
+        holding = [staged for staged in candidates if isinstance(turn, int) or staged.find(turn)]
+        if len(holding) > 1:
+            which = "" if isinstance(turn, int) else f", and have a turn {turn[:_SHOWN]!r}"
+            return f"{len(holding)} sessions are called {str(session)[:_SHOWN]!r}{which}"
+        turns = holding[0].find(turn) if holding else []
         if len(turns) > 1:
             return f"{len(turns)} turns of the session are called {str(turn)[:_SHOWN]!r}"
         if turns:
-            return {"session_key": candidates[0].key, "turn_key": turns[0][0], "content_digest": turns[0][1]}
+            return {"session_key": holding[0].key, "turn_key": turns[0][0], "content_digest": turns[0][1]}
         if isinstance(session, str):  # it may have come with an earlier delivery
             return {"source_session": session, "turn_key": turn_key(turn, 0)}
         return "there is no such turn"

@@ -199,6 +199,14 @@ def _letta() -> Growing:
 
 
 def _chatgpt() -> Growing:
+    """A conversation goes on over midnight, and begins on the day of another."""
+
+    def change(conversations: Any) -> None:
+        for conversation in conversations:
+            told = [node["message"] for node in conversation["mapping"].values() if node["message"] is not None]
+            for at, message in enumerate(told):
+                message["create_time"] = conversation["create_time"] + 10 * 3600 * at
+
     def opened(conversations: Any) -> Any:
         for conversation in conversations:
             conversation["mapping"] = list(conversation["mapping"].items())
@@ -210,7 +218,8 @@ def _chatgpt() -> Growing:
             conversation.update({"mapping": nodes, "current_node": list(nodes)[-1]})
         return conversations
 
-    return Growing(SOURCES["chatgpt"], {(): "any", ("#", "mapping"): "first"}, opened, closed, EVERY_STEP)
+    lists: dict[Pattern, Way] = {(): "any", ("#", "mapping"): "first"}
+    return Growing(_changed("chatgpt", change), lists, opened, closed, EVERY_STEP)
 
 
 def _openai_chat() -> Growing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import polars as pl
 import pytest
@@ -148,6 +149,58 @@ def test_an_agent_sees_its_steps_up_to_the_one_that_its_request_names(tmp_path):
     ran(lake)
     shown = slates_of(lake).explode("items").select(pl.col("items").struct.field("turn_index"))
     assert set(shown["turn_index"]) == {0, 1}
+
+
+def chatgpt(*told: tuple[datetime, str]) -> dict:
+    """A conversation of ChatGPT's export that began with its first message."""
+    nodes = {}
+    for at, (time, text) in enumerate(told):
+        said = {
+            "id": f"m{at}",
+            "author": {"role": "assistant" if at % 2 else "user"},
+            "create_time": time.timestamp(),
+            "content": {"content_type": "text", "parts": [text]},
+        }
+        nodes[f"m{at}"] = {"parent": f"m{at - 1}" if at else None, "children": [], "message": said}
+    began = told[0][0].timestamp()
+    return {"conversation_id": "cake", "create_time": began, "current_node": f"m{len(told) - 1}", "mapping": nodes}
+
+
+@pytest.mark.parametrize("exports", ["every", "last"])
+def test_a_chat_that_went_on_days_later_stands_under_both_dates_and_is_not_seen_before(tmp_path, exports):
+    november = [
+        (datetime(2025, 11, 28, 22, 15, tzinfo=UTC), "Which cake keeps for a week?"),
+        (datetime(2025, 11, 28, 22, 16, tzinfo=UTC), "A fruit cake keeps for a month."),
+    ]
+    december = [
+        (datetime(2025, 12, 2, 9, 30, tzinfo=UTC), "The fruit cake is baked. How do I keep the cake?"),
+        (datetime(2025, 12, 2, 9, 31, tzinfo=UTC), "Wrap the cake in foil."),
+    ]
+    lake = Lake.init(str(tmp_path / "lake"))
+    if exports == "every":
+        delivered(lake, tmp_path / "conversations.json", [chatgpt(*november)], "chatgpt")
+    delivered(lake, tmp_path / "conversations.json", [chatgpt(*november, *december)], "chatgpt")
+    asked = {"early": "2025-11-29T12:00:00Z", "late": "2025-12-03T12:00:00Z"}
+    evidence = [{"session": "cake", "turn": "m0"}, {"session": "cake", "turn": "m3"}]
+    requests = [
+        {"request_id": name, "text": "What about the cake?", "asked_at": time, "evidence": evidence}
+        for name, time in asked.items()
+    ]
+    delivered(lake, tmp_path / "known.jsonl", [{"history_id": "conversations", "requests": requests}], "native")
+    ran(lake)
+    slates = slates_of(lake).filter(policy="recall_order", budget=900)
+    texts = dict(slates.select("request_id", "text").iter_rows())
+    first = "# 28 November 2025, 22:15\nuser: Which cake keeps for a week?\nassistant: A fruit cake keeps for a month."
+    second = (
+        "# 2 December 2025, 09:30\nuser: The fruit cake is baked. How do I keep the cake?\n"
+        "assistant: Wrap the cake in foil."
+    )
+    assert texts["early"] == first
+    assert texts["late"] == f"{first}\n{second}"
+    assert texts["cake#m2"] == first
+    assert "Wrap" not in "".join(text for name, text in texts.items() if name != "late")
+    measured, _ = evaluate(lake, "lexical", None, draws=200, seed=0)
+    assert measured.with_unseen_evidence == 1
 
 
 def test_a_request_with_evidence_that_it_cannot_see_is_counted_and_complete_under_no_policy(tmp_path):

@@ -1,4 +1,4 @@
-"""ChatGPT's export: the branch that the user saw, conversations in the order in which they began."""
+"""ChatGPT's export: the branch that the user saw, day by day, in the order in which it was said."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from arrived import refused, settled_in_turn
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
@@ -42,6 +44,148 @@ def chat(*messages: Any, name: str = "c1", time: Any = MONDAY, **more: Any) -> d
     last = f"n{len(messages) - 1}" if messages else "root"
     title = {"title": "T", "create_time": time, "conversation_id": name, "current_node": last, "mapping": nodes}
     return {**title, **more}
+
+
+def at(day: int, hour: float, month: int = 11) -> datetime:
+    return datetime(2025, month, day, tzinfo=UTC) + timedelta(hours=hour)
+
+
+def said(text: str, time: datetime | None, role: str = "user", **more: Any) -> dict[str, Any]:
+    """A message called after what it says."""
+    return message(role, text, id=text, create_time=time and time.timestamp(), **more)
+
+
+NOVEMBER = [said("a", at(28, 22.25)), said("b", at(28, 22.5), "assistant")]
+DECEMBER = [said("c", at(2, 9, 12)), said("d", at(2, 9.5, 12), "assistant"), said("e", at(2, 10, 12))]
+
+
+def weeks(*more: Any, **changed: Any) -> dict[str, Any]:
+    """A conversation of 28 November that went on on 2 December."""
+    return chat(*NOVEMBER, *(more or DECEMBER), **{"time": at(28, 22.2).timestamp(), **changed})
+
+
+def sessions(arrival: Any) -> list[tuple[datetime | None, str]]:
+    """Time and texts of each session, in their order."""
+    told: dict[tuple[int, datetime | None], str] = {}
+    for row in arrival.turns.to_pylist():
+        key = row["item"], row["session_time"]
+        told[key] = told.get(key, "") + row["text"]
+    return [(time, texts) for (_, time), texts in told.items()]
+
+
+def test_what_was_said_on_a_later_day_is_a_session_at_its_own_time() -> None:
+    arrival = read([weeks()])
+    assert sessions(arrival) == [(at(28, 22.25), "ab"), (at(2, 9, 12), "cde")]
+    assert arrival.turns["source_session"].to_pylist() == ["c1"] * 5
+    named = read([weeks()], keys={"session": "title"})
+    assert named.turns["source_session"].to_pylist() == ["T"] * 5
+
+
+def test_a_chat_that_goes_on_over_midnight_is_two_sessions() -> None:
+    late = [said("a", at(28, 23.9)), said("b", at(28, 23.99)), said("c", at(29, 0)), said("d", at(29, 0.5))]
+    assert sessions(read([chat(*late)])) == [(at(28, 23.9), "ab"), (at(29, 0), "cd")]
+
+
+def test_days_of_conversations_stand_between_each_other(settle_first: Any) -> None:
+    settled = settle_first([read([chat(said("x", at(30, 8)), name="c2"), weeks()])])
+    assert settled.turns["text"].to_pylist() == ["a", "b", "x", "c", "d", "e"]
+    assert settled.sources["source_session"].to_pylist() == ["c1", "c1", "c2", "c1", "c1", "c1"]
+    assert settled.sources["continues"].to_pylist() == [None, None, None, 0, 0, 0]
+
+
+def test_a_message_without_a_time_belongs_to_the_day_before_it_and_the_first_ones_to_the_first_day() -> None:
+    told = [said("y", None), said("z", None), *NOVEMBER, said("u", None), *DECEMBER, said("v", None)]
+    assert sessions(read([chat(*told)])) == [(at(28, 22.25), "yzabu"), (at(2, 9, 12), "cdev")]
+    undated = [said("y", None), said("z", None)]
+    assert sessions(read([chat(*undated, time=at(28, 8).timestamp())])) == [(at(28, 8), "yz")]
+    assert sessions(read([chat(*undated, time=None)])) == [(None, "yz")]
+    assert sessions(read([weeks(time=None)])) == [(at(28, 22.25), "ab"), (at(2, 9, 12), "cde")]
+
+
+def test_a_message_that_tells_an_earlier_time_than_one_before_it_is_said_with_that_one() -> None:
+    told = [*NOVEMBER, DECEMBER[0], said("early", at(1, 0)), said("f", at(29, 9)), said("g", at(3, 8, 12))]
+    arrival = read([chat(*told)], requests="every-step")
+    assert sessions(arrival) == [(at(28, 22.25), "ab"), (at(2, 9, 12), "cearlyf"), (at(3, 8, 12), "g")]
+    asked = dict(arrival.requests.select(["text", "asked_at"]).to_pandas().itertuples(index=False))
+    assert (asked["early"], asked["f"], asked["g"]) == (at(2, 9, 12), at(2, 9, 12), at(3, 8, 12))
+
+
+def test_what_is_hidden_or_unsaid_makes_no_day() -> None:
+    hidden = said("h", at(30, 8), metadata={"is_visually_hidden_from_conversation": True})
+    thoughts = {**said("t", at(1, 8, 12), "assistant"), "content": {"content_type": "thoughts", "thoughts": []}}
+    assert len(sessions(read([weeks(hidden, thoughts, *DECEMBER)]))) == 2
+
+
+@pytest.mark.parametrize("time", ["soon", True, [], {}, 0, -1, 20251128, 1e300])
+def test_a_message_whose_time_cannot_be_parsed_costs_itself(time: Any) -> None:
+    arrival = read([weeks({**said("x", None), "create_time": time}, *DECEMBER)])
+    assert sessions(arrival) == [(at(28, 22.25), "ab"), (at(2, 9, 12), "cde")]
+    assert refused(arrival) == [("bad_time", "item 0, turn 2")]
+
+
+def test_the_last_message_of_the_user_is_asked_when_it_was_said_and_sees_the_days_before_it(settle_first: Any) -> None:
+    other = chat(said("x", at(30, 8)), name="c2")
+    settled = settle_first([read([other, weeks()])])
+    asked = [(row["request_id"], row["asked_at"], row["seen_session"], row["seen_turn"])
+             for row in settled.requests.to_pylist()]  # fmt: skip
+    assert asked == [("c1#e", at(2, 10, 12), 2, 1), ("c2#x", at(30, 8), 1, -1)]
+    answered = weeks(said("y", at(5, 9, 12), "assistant"), said(" ", at(6, 9, 12)))
+    assert read([answered]).requests["request_id"].to_pylist() == ["c1#a"]
+    every = read([weeks()], requests="every-step").requests
+    assert every["request_id"].to_pylist() == ["c1#a", "c1#c", "c1#e"]
+    assert every["asked_at"].to_pylist() == [at(28, 22.25), at(2, 9, 12), at(2, 10, 12)]
+    assert read([weeks()], requests="none").requests.num_rows == 0
+
+
+def test_a_turn_is_found_by_the_conversation_and_its_id_on_whatever_day_it_was_said(deliver: Any) -> None:
+    def known(*cited: Any) -> Any:
+        evidence = [{"session": "c1", "turn": turn} for turn in cited]
+        request = {"request_id": "q", "text": "?", "evidence": evidence}
+        return deliver("native", [{"history_id": "me/conversations", "requests": [request]}])
+
+    _, found = settled_in_turn([[read([weeks()])], known("a", "d", 1)])
+    assert [(row["session_index"], row["turn_index"]) for row in found.labels.to_pylist()] == [
+        (1 << 20, 0),
+        ((1 << 20) + 1, 1),
+    ]
+    assert [row["code"] for row in found.quarantine.to_pylist()] == ["citation"]
+
+
+def test_an_export_that_has_grown_by_a_day_stores_that_day_at_its_own_time() -> None:
+    before, after, again = settled_in_turn([[read([weeks(DECEMBER[0])])], [read([weeks()])], [read([weeks()])]])
+    assert before.turns["session_time"].to_pylist() == [at(28, 22.25)] * 2 + [at(2, 9, 12)]
+    assert after.turns["text"].to_pylist() == ["d", "e"]
+    assert after.turns["session_time"].to_pylist() == [at(2, 9, 12)] * 2
+    assert again.turns.num_rows == again.requests.num_rows == again.quarantine.num_rows == 0
+
+
+def test_a_branch_that_was_edited_on_a_later_day_stands_there_and_nothing_is_stored_twice() -> None:
+    edited = weeks(said("C", at(4, 9, 12)), said("D", at(4, 9.1, 12), "assistant"))
+    exports = [weeks(), edited, weeks()]
+    first, second, third = settled_in_turn([read([export])] for export in exports)
+    assert first.turns["text"].to_pylist() == ["a", "b", "c", "d", "e"]
+    assert second.turns["text"].to_pylist() == ["C", "D"]
+    assert second.turns["session_time"].to_pylist() == [at(4, 9, 12)] * 2
+    assert third.turns.num_rows == third.quarantine.num_rows == 0
+
+
+@given(
+    st.lists(st.none() | st.integers(0, 90), min_size=1, max_size=8),
+    st.integers(1, 8),
+)
+def test_what_is_said_later_moves_no_message_and_times_never_go_back(hours: list[int | None], cut: int) -> None:
+    told = [said(f"m{n}", None if hour is None else at(3, hour)) for n, hour in enumerate([0, *hours])]
+    keys = ["session_key", "turn_key", "content_digest", "session_time", "text"]
+    earlier, whole = (read([chat(*messages)], requests="every-step") for messages in (told[:cut], told))
+    stored = whole.turns.select(keys).to_pylist()
+    assert [row["text"] for row in stored] == [one["id"] for one in told]
+    assert stored[: min(cut, len(told))] == earlier.turns.select(keys).to_pylist()
+    times = [row["session_time"] for row in stored]
+    assert times == sorted(times)
+    asked = ["request_id", "asked_at", "text"]
+    requests = whole.requests.select(asked).to_pylist()
+    assert requests[: earlier.requests.num_rows] == earlier.requests.select(asked).to_pylist()
+    assert all(row["asked_at"] >= time for row, time in zip(requests, times, strict=True))
 
 
 def test_the_file_is_one_history_and_conversations_stand_in_the_order_of_their_times(settle_first: Any) -> None:
@@ -203,10 +347,11 @@ def test_items_are_chosen_by_position_and_conversation() -> None:
         read(export, items="z")
 
 
-def test_a_conversation_counts_as_an_item_and_what_is_refused_is_told_once() -> None:
+def test_each_day_of_a_conversation_counts_as_an_item_and_what_is_refused_is_told_once() -> None:
     export = [chat(message("user", "a"), 5, time=MONDAY + 1), chat(message("user", "b"), name="y"), chat(time="soon")]
     arrival = read(export)
     assert arrival.counts["items"] == 2
+    assert read([weeks()]).counts["items"] == 2
     assert refused(arrival) == [("bad_turn", "item 0, turn 1"), ("bad_time", "item 2")]
     assert refused(read([chat(message("user", "a"), time="soon")])) == [("bad_time", "item 0")]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.ingest.codes import Code
-from pipeline.ingest.days import add_days
+from pipeline.ingest.days import add_days, by_day
 from pipeline.ingest.messages import MessageError
 from pipeline.ingest.settle import settle
 from pipeline.ingest.source import SourceHistory, SourceTurn
@@ -68,6 +68,32 @@ def test_days_come_in_their_order_and_messages_in_that_of_the_log() -> None:
         ("2024-04-01", at(9), ["a", "d"]),
         ("2024-04-02", at(30), ["b", "c"]),
     ]
+
+
+@pytest.mark.flash
+def test_in_a_log_whose_order_is_sure_no_message_is_earlier_than_one_before_it() -> None:
+    def told(messages: list[Message]) -> tuple[list[tuple[str | None, list[str]]], list[datetime]]:
+        grouped, times = by_day(SourceHistory("h", 0), messages, "", read, forward=True)
+        found = [(day and day.isoformat(), [turn.text for turn in turns]) for day, turns in grouped.items()]
+        return found, list(times.values())
+
+    mixed: list[Message] = [("z", None), ("b", 30), ("a", 9), ("u", None), ("c", 26), ("d", 48)]
+    assert told(mixed) == (
+        [(None, ["z"]), ("2024-04-02", ["b", "a", "u", "c"]), ("2024-04-03", ["d"])],
+        [at(30), at(30), at(30), at(48)],
+    )
+
+
+@pytest.mark.flash
+def test_what_is_no_turn_belongs_to_no_day_and_tells_no_time() -> None:
+    def some(position: int, message: object) -> tuple[SourceTurn | None, datetime | None]:
+        turn, time = read(position, message)
+        return (None if turn.text == "hidden" else turn), time
+
+    messages = [("hidden", 1), ("a", 8), ("hidden", 30), ("b", None), ("hidden", 60)]
+    grouped, times = by_day(SourceHistory("h", 0), messages, "", some)
+    assert [[turn.text for turn in turns] for turns in grouped.values()] == [["a", "b"]]
+    assert times == {1: at(8)}
 
 
 @pytest.mark.flash

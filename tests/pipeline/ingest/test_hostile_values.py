@@ -77,6 +77,7 @@ DOCUMENTS: dict[str, Any] = {
                     "children": [],
                     "message": {
                         "id": "a",
+                        "create_time": 1757318400.25,
                         "author": {"role": "user", "name": None},
                         "content": {"content_type": "multimodal_text", "parts": [{"content_type": "image"}, "words"]},
                         "metadata": {},

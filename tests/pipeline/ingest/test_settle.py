@@ -6,6 +6,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -183,6 +184,20 @@ def test_a_request_may_come_without_its_history_and_name_what_is_stored() -> Non
         ("other", "r0", "item 1, request 0", 0),  # no turn of its history is stored
         ("other", "r0", "place s 1", 0),
     ]
+
+
+@pytest.mark.flash
+def test_of_stored_sessions_that_are_called_alike_a_turn_is_found_by_an_id_that_one_of_them_has() -> None:
+    store = Store()
+    named = [[SourceTurn(at, "user", name, name=name) for at, name in enumerate(names)] for names in ("ab", "cb")]
+    days = [datetime(2026, 3, day, tzinfo=UTC) for day in (1, 2)]
+    store.add(
+        SourceHistory("h", 0, [SourceSession(at, "s", days[at], turns) for at, turns in enumerate(named)]),
+        SourceHistory("h", 1, [SourceSession(at, "t", days[at], chat(0, *"xyz"[: at + 2]).turns) for at in range(2)]),
+    )
+    new = store.add(SourceHistory("h", 0, [], [ask(0, "?", ("s", "a"), ("s", "c"), ("s", "b"), ("t", 1), ("t", 2))]))
+    assert keys(new.labels.to_pylist()) == [(0, 0), (1, 0)]
+    assert new.quarantine["place"].to_pylist() == ["place s b", "place t 1", "place t 2"]
 
 
 @pytest.mark.flash

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
@@ -92,6 +92,19 @@ def test_a_session_is_told_by_name_and_time_or_else_by_position_and_time() -> No
 
 
 @pytest.mark.flash
+def test_the_days_of_a_conversation_are_parts_of_one_session() -> None:
+    def day(at: int, name: str = "c", began: datetime | None = MONDAY, alone: bool = False) -> SourceSession:
+        time = MONDAY + timedelta(days=at)
+        return SourceSession(at, name, time, session("x").turns, one_of_its_name=alone, conversation_time=began)
+
+    begun = session_keys(session("x", name="c", time=MONDAY))
+    assert session_keys(day(0)) == session_keys(day(3)) == begun
+    assert session_keys(day(0, "d")) != begun
+    assert session_keys(day(0, began=MONDAY + timedelta(1))) != begun
+    assert session_keys(day(0, began=None, alone=True)) == session_keys(session("x", name="c"))
+
+
+@pytest.mark.flash
 def test_sessions_and_turns_that_are_called_alike_are_told_by_occurrence() -> None:
     first, second = session("x", name="s"), session("x", position=1, name="s")
     assert len(session_keys(first, second)) == 2
@@ -137,6 +150,27 @@ def test_a_reference_that_may_mean_two_turns_is_a_note_and_one_elsewhere_is_left
         ("elsewhere in the session", "t", "i0:n"),
         ("here", None, "i0:m"),
     ]
+
+
+@pytest.mark.flash
+def test_of_sessions_that_are_called_alike_a_turn_is_found_by_an_id_that_one_of_them_has_and_by_no_position() -> None:
+    told = {0: ("a", "both"), 1: ("b", "both"), 2: ("c", "c")}
+    sessions = [
+        SourceSession(at, "s", MONDAY + timedelta(days=at), [SourceTurn(at, "user", "x", name=name) for name in names])
+        for at, names in told.items()
+    ]
+    cited = ("a", "b", "c", "both", 0, 2, "elsewhere")
+    evidence = tuple(TurnReference("s", turn, str(turn)) for turn in cited)
+    arrival = staged(SourceHistory("h", 0, sessions, [SourceRequest(0, "r", "?", evidence=evidence)]))
+    keys = dict(zip(arrival.turns["turn_key"].to_pylist(), arrival.turns["session_key"].to_pylist(), strict=True))
+    found = [(row["place"], row["session_key"], row["turn_key"]) for row in arrival.citations.to_pylist()]
+    assert found == [("a", keys["i0:a"], "i0:a"), ("b", keys["i0:b"], "i0:b"), ("elsewhere", None, "i0:elsewhere")]
+    assert {row["place"]: row["reason"] for row in arrival.quarantine.to_pylist()} == {
+        "c": "evidence: 2 turns of the session are called 'c'",
+        "both": "evidence: 2 sessions are called 's', and have a turn 'both'",
+        "0": "evidence: 3 sessions are called 's'",
+        "2": "evidence: 3 sessions are called 's'",
+    }
 
 
 @pytest.mark.flash
