@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.ingest.codes import Code
-from pipeline.ingest.json_items import json_items
+from pipeline.ingest.json_items import broken, json_items
 from pipeline.ingest.source import Document, Refused
 
 _BOM = b"\xef\xbb\xbf"
@@ -91,6 +91,6 @@ def _value(data: bytes, place: str) -> Any:
     try:
         return json.loads(data.decode("utf-8-sig", "surrogateescape"), strict=False)
     except json.JSONDecodeError as error:
-        return Refused(Code.NOT_JSON, place, f"the line is not JSON: {error.msg}")
+        return Refused(Code.NOT_JSON, place, f"the line is not JSON: {broken(error)}")
     except (ValueError, RecursionError) as error:
         return Refused(Code.NOT_JSON, place, f"the line is not JSON that can be read: {type(error).__name__}")

@@ -15,6 +15,8 @@ from pipeline.ingest.json_items import json_items
 RECORDS = 3
 PARQUET_MAGIC = b"PAR1"
 _PEEK = 1 << 12
+_BINARY = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\x1f\x8b")
+_LISTED = "`slatemill formats` lists what can be ingested"
 
 Shape = Literal["array", "object", "lines", "parquet"]
 
@@ -50,7 +52,7 @@ def sample(stream: io.BufferedReader) -> Sample:
     if text.startswith(b"["):
         return Sample("array", tuple(islice(json_items(stream), RECORDS)))
     if not text.startswith(b"{"):
-        raise IngestError("it is neither JSON, nor JSON lines, nor Parquet")
+        raise IngestError(_no_json(start, text))
     read: list[bytes] = []
     lines = tuple(islice(_lines(stream, read), RECORDS + 1))
     if isinstance(lines[0], dict):
@@ -58,6 +60,16 @@ def sample(stream: io.BufferedReader) -> Sample:
         objects = tuple(line for line in lines[:RECORDS] if isinstance(line, dict))
         return Sample("lines" if len(lines) > 1 else "object", objects)
     return Sample("object", (json_object(b"".join([*read, stream.read()])),))
+
+
+def _no_json(start: bytes, text: bytes) -> str:
+    if not text and len(start) < _PEEK:
+        return "it is empty"
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "it is UTF-16 text: save it as UTF-8"
+    if start.startswith(_BINARY) or b"\0" in start:
+        return f"it is no text but binary (a PDF, an archive, a picture ...), and no Parquet: {_LISTED}"
+    return f"it is neither JSON, nor JSON lines, nor Parquet: {_LISTED}"
 
 
 def json_object(data: bytes) -> dict[str, Any]:

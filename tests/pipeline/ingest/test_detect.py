@@ -94,9 +94,14 @@ def test_lines_are_told_from_one_object_and_a_bad_line_after_the_first_does_not_
 @pytest.mark.parametrize(
     ("payload", "said"),
     [
-        (b"", "neither JSON"),
-        (b"<html>", "neither JSON"),
-        (b"\x89PNG", "neither JSON"),
+        (b"", "it is empty"),
+        (b"\xef\xbb\xbf \n", "it is empty"),
+        (b"<html>", "neither JSON.*slatemill formats"),
+        (b"\x89PNG", "no text.*slatemill formats"),
+        (b"%PDF-1.7\n%", "no text.*slatemill formats"),
+        (b"GIF89a\0\1", "no text.*slatemill formats"),
+        ('{"a": 1}'.encode("utf-16"), "UTF-16.*save it as UTF-8"),
+        (b'["never closed', "a string in it does not end$"),
         (b"{ not json", "begins as a JSON object and is none"),
         (b"[1,", "item 1 is not JSON, or cut short"),
         (b'{"foo": 1, "bar": 2}', r"of no known format \(JSON object of bar, foo\)"),
