@@ -15,6 +15,8 @@ from rich.progress import Progress as Bars
 from cluster.report import StageReport
 
 LINE_EVERY_S = 60.0
+QUIET_S = 1.0
+"""What is done within so many seconds needs no lines, as long as nothing failed."""
 
 
 class Progress(Protocol):
@@ -114,7 +116,7 @@ class Pace:
 
 
 class PlainProgress:
-    """One line a minute with every stage under way, and one line when a stage ends."""
+    """One line a minute with every stage under way, and one line when a stage ends; none where all is done at once."""
 
     def __init__(
         self, title: str, console: Console, clock: Callable[[], float] = time.monotonic, every_s: float = LINE_EVERY_S
@@ -127,13 +129,16 @@ class PlainProgress:
         self._paces: dict[str, Pace] = {}
         self._ended: set[str] = set()
         self._next_line = 0.0
+        self._begun = 0.0
+        self._held: list[str] = []
 
     def start(self, stages: Sequence[StageReport]) -> None:
         """Says how much there is to do."""
         self._stages = stages
         self._paces = {stage.name: Pace(self._clock) for stage in stages}
         self._ended = {stage.name for stage in stages if not stage.open}
-        self._next_line = self._clock() + self._every_s
+        self._begun = self._clock()
+        self._next_line = self._begun + self._every_s
         for unit in dict.fromkeys(stage.unit for stage in stages):
             counted = [stage for stage in stages if stage.unit == unit]
             todo, total = sum(stage.open for stage in counted), sum(stage.total for stage in counted)
@@ -148,6 +153,7 @@ class PlainProgress:
 
     def tick(self) -> None:
         """Says once a minute how the stages under way stand."""
+        self._say()
         if self._clock() < self._next_line:
             return
         self._next_line = self._clock() + self._every_s
@@ -155,10 +161,17 @@ class PlainProgress:
         self._say("; ".join(lines))
 
     def stop(self) -> None:
-        """Nothing is left to say."""
+        """Says what was held back, where something failed."""
+        self._say(at_once=any(_trouble(stage) for stage in self._stages))
+        self._held.clear()
 
-    def _say(self, text: str) -> None:
-        self._console.print(f"{self._title}: {text}", markup=False, highlight=False, soft_wrap=True)
+    def _say(self, *texts: str, at_once: bool = False) -> None:
+        """Prints lines, or holds them back while it may be that all is done in a moment."""
+        self._held += texts
+        if at_once or self._clock() - self._begun >= QUIET_S:
+            for text in self._held:
+                self._console.print(f"{self._title}: {text}", markup=False, highlight=False, soft_wrap=True)
+            self._held.clear()
 
 
 class LiveProgress:
@@ -217,7 +230,12 @@ def _pace(stage: StageReport, pace: Pace) -> str:
     rate, left = pace.rate(stage), pace.left(stage)
     if rate is None or left is None:
         return ""
-    return f"{rate:.2g} {stage.unit}/s" + (f", {timedelta(seconds=round(left))} left" if stage.open else "")
+    return f"{per_second(rate)} {stage.unit}/s" + (f", {timedelta(seconds=round(left))} left" if stage.open else "")
+
+
+def per_second(rate: float) -> str:
+    """A rate with about two digits, and never with an exponent that large numbers get."""
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
 
 
 def _trouble(stage: StageReport) -> str:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pipeline.ingest.formats import FORMATS
+from pipeline.ingest.options import FLAGS
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,9 @@ def show_formats(described: list[Described], out: Console) -> None:
     table.add_column(overflow="fold")
     for one in described:
         said = Text(f"{one.what}\n")
-        said.append(f"options: {', '.join(_FLAGS.get(option, option) for option in one.options)}", style="dim")
+        said.append(f"options: {', '.join(FLAGS[option] for option in one.options)}", style="dim")
         table.add_row(Text(one.name, style="bold"), said)
     out.print(table, highlight=False)
-
-
-_FLAGS = {"items": "--items", "requests": "--requests", "keys": "--key"}
-"""How the command line calls the options."""
 
 
 def _first_line(module: object) -> str:

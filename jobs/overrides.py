@@ -19,6 +19,11 @@ def override(profile: Profile, budgets: str | None, as_of: str | None) -> Profil
             values["as_of"] = as_of
         return Profile.model_validate(values)
     except ValidationError as error:
-        raise ConfigError("; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())) from error
+        given = {"slates": f"--budgets {budgets}", "as_of": f"--as-of {as_of}"}
+        said = [
+            f"{given.get(str(entry['loc'][0]), entry['loc'])}: {entry['msg'].removeprefix('Value error, ')}"
+            for entry in error.errors()
+        ]
+        raise ConfigError("; ".join(said)) from error
     except ValueError as error:
         raise ConfigError(f"--budgets {budgets!r}: give whole numbers with commas between, such as 900,2700") from error

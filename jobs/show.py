@@ -156,9 +156,10 @@ def show(
     )
     unresolved = _unresolved(lake, part, history, request_id, late)
     if unresolved:
-        notes.append(f"{unresolved} cited turn(s) are not stored (see `quarantine show`): complete means all others")
+        where = f"`slatemill quarantine show {lake.url}`"
+        notes.append(f"{unresolved} cited turn(s) are not stored (see {where}): complete means all others")
     if not has_slate:
-        notes.append("the request has no slate: it is in quarantine (`slatemill quarantine show`)")
+        notes.append(f"the request has no slate: it is in quarantine (`slatemill quarantine show {lake.url}`)")
     elif not evidence.slates.height:
         notes.append("the request has no slate but the oracle's, which says nothing where no evidence is known")
     run = {
@@ -335,7 +336,7 @@ def _ranker(taken: Snapshot) -> tuple[LightGBMRanker | None, str | None]:
     """The ranker of a run, from where the run had it; or None and why."""
     known = taken.identities.get("ranker")
     if not known:
-        return None, "none, the run had no ranker"
+        return None, "none in this run"
     source = known["source"]
     try:
         found = load_ranker(ranker_spec(source), taken.profile)

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from cluster.exits import DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE
 from cluster.heartbeat import Beat
+from cluster.progress import per_second
 from cluster.snapshot import Run
 from jobs.plain import plain
 from jobs.status import FIRST_FAILURES, Status
@@ -102,7 +103,7 @@ def _show_beat(beat: Beat, now: datetime, out: Console) -> None:
 
 def _progress(stage: dict[str, Any]) -> tuple[str, ...]:
     settled = stage["done"] + stage["reused"]
-    rate = "" if stage["rate"] is None else f"{stage['rate']:.2g}"
+    rate = "" if stage["rate"] is None else per_second(stage["rate"])
     left = "" if stage["left"] is None or settled == stage["total"] else str(timedelta(seconds=round(stage["left"])))
     return f"{settled:,}", f"{stage['total']:,}", f"{stage['failed']:,}", rate, left
 

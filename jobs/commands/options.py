@@ -40,7 +40,8 @@ def ranker_of(chosen: Profile, named: str | None) -> tuple[LightGBMRanker | None
         return None, None
     found = load_ranker(named, chosen.name)
     if found is None:
-        err.print(f"no ranker for profile {chosen.name}: lambdarank is left out. `slatemill train` makes one.")
+        missing = f"ranker: none yet for profile {chosen.name}, so no slates of policy lambdarank"
+        err.print(f"{missing} (`slatemill train` makes one)", highlight=False)
         return None, None
     err.print(f"ranker: {found[1]}", highlight=False)
     return found

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cluster.exits import OVER_QUARANTINE
-from jobs.commands.console import out, say_json
+from jobs.commands.console import err, out, say_json
 from jobs.commands.options import QUARANTINE_LIMIT, AsJson, LakeUrl, Workers
 from jobs.names import complete_format
 
@@ -21,10 +21,21 @@ def init(
     buckets: Annotated[int, typer.Option(min=1, max=4096, help="Number of buckets; fixed for ever.")] = 16,
 ) -> None:
     """Make a lake."""
+    from cluster.errors import NotALake
     from cluster.lake import Lake
 
-    made = Lake.init(lake, buckets=buckets)
-    out.print(f"{made.url}: {made.buckets} buckets, tokens counted in {made.tokenizer}")
+    try:
+        Lake.open(lake)
+        made = "there already"
+    except NotALake:
+        made = "made"
+    opened = Lake.init(lake, buckets=buckets)
+    out.print(
+        f"{opened.url}: {made}, {opened.buckets} buckets, tokens counted in {opened.tokenizer}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 @app.command(epilog="Example: slatemill ingest lake histories.json --format longmemeval")
@@ -91,7 +102,12 @@ def ingest(
         # What was stored is told also where a later source cannot be.
         if as_json:
             say_json([{"source": source, **report.as_dict()} for source, report in stored])
-    if any(report.lost_share > QUARANTINE_LIMIT for _, report in stored):
+    over = [source for source, report in stored if report.lost_share > QUARANTINE_LIMIT]
+    if over:
+        said = (
+            f"more than {QUARANTINE_LIMIT:.0%} of the rows of {', '.join(over)} are in quarantine, all else is stored"
+        )
+        err.print(f"{said}: hence exit code {OVER_QUARANTINE}", style="yellow", markup=False, highlight=False)
         raise typer.Exit(OVER_QUARANTINE)
 
 

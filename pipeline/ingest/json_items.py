@@ -62,6 +62,11 @@ def place_of(position: int, path: tuple[str, ...]) -> str:
     return "".join(f"{key[:_SHOWN]}, " for key in path) + f"item {position}"
 
 
+def broken(error: json.JSONDecodeError) -> str:
+    """What is wrong with a text that is no JSON, in words that are whole without a place behind them."""
+    return "a string in it does not end" if error.msg.startswith("Unterminated string") else error.msg
+
+
 def _require_end(text: _Text) -> None:
     if text.next_character():
         raise IngestError("something stands behind the end of the JSON: a source is one value, or one a line")
@@ -148,7 +153,7 @@ class _Text:
                 raise IngestError(f"item {position} is nested too deeply") from error
             except json.JSONDecodeError as error:
                 if not self._may_be_cut(error) or not self._read_more_of(position):
-                    raise IngestError(f"item {position} is not JSON, or cut short: {error.msg}") from error
+                    raise IngestError(f"item {position} is not JSON, or cut short: {broken(error)}") from error
                 continue
             except ValueError as error:  # a whole number of more digits than Python turns into one
                 raise IngestError(f"item {position} holds what cannot be read: {str(error)[:60]}") from error

@@ -5,13 +5,14 @@ What the schema refuses is lost as narrowly as can be: a turn, a session, a requ
 
 from __future__ import annotations
 
+import difflib
 import io
 import json
 from collections.abc import Iterator
 from datetime import date
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -138,12 +139,23 @@ def _lost(error: ValidationError) -> tuple[str | int, ...]:
 def _reason(error: ValidationError) -> str:
     """What the schema says against it, without the value itself: that may be a whole document, or a secret."""
     key = ".".join(str(part) for part in error.absolute_path)
-    if error.validator in ("required", "additionalProperties"):
+    if error.validator == "additionalProperties":
+        said = error.message + _meant(error)
+    elif error.validator == "required":
         said = error.message
     else:
         said = f"it is not what the schema asks: {error.validator} {json.dumps(error.validator_value)}"
     reason = f"{key}: {said}" if key else said
     return reason if len(reason) <= _REASON_CHARACTERS else f"{reason[:_REASON_CHARACTERS]}..."
+
+
+def _meant(error: ValidationError) -> str:
+    """The known key that is most like one that is not, where one is like it."""
+    known = list(cast("dict[str, Any]", error.schema)["properties"])
+    given = cast("dict[str, Any]", error.instance)
+    near = [difflib.get_close_matches(key, known, n=1) for key in given if key not in known]
+    named = ", ".join(key for found in near for key in found)
+    return f"; did you mean {named}?" if named else ""
 
 
 def _session(history: SourceHistory, index: int, session: Any, errors: Errors, place: str) -> None:

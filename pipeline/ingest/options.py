@@ -19,6 +19,10 @@ KEYS = ("history", "session", "time")
 """What may be looked up under a key of the user's own: `history=user.id`."""
 
 
+FLAGS = {"items": "--items", "requests": "--requests", "keys": "--key"}
+"""How the command line calls the options."""
+
+
 class Items:
     """The choice of items, which remembers what it has met.
 
@@ -75,15 +79,21 @@ def parse_options(options: Mapping[str, Any], allowed: Iterable[str]) -> Options
     """
     known = ("items", *allowed)
     for name in options:
+        if name in FLAGS and name not in known:
+            takes = " and ".join(FLAGS[option] for option in known)
+            raise IngestError(f"the format takes no {FLAGS[name]}; it takes {takes}")
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
-            raise IngestError(f"the format takes no option {name}; did you mean {near}? It takes {', '.join(known)}")
+            raise IngestError(f"there is no option {name}; did you mean {near}? There are {', '.join(known)}")
     chosen = options.get("items")
     requests = options.get("requests", "last")
     if requests not in get_args(Requests):
-        raise IngestError(f"option requests is one of {', '.join(get_args(Requests))}, not {requests!r}")
+        raise IngestError(f"--requests is one of {', '.join(get_args(Requests))}, not {requests!r}")
     keys = dict(options.get("keys", {}))
     for name, key in keys.items():
         if name not in KEYS or not str(key).strip("."):
-            raise IngestError(f"option keys maps {', '.join(KEYS)} to keys of the source, such as history=user.id")
+            raise IngestError(
+                f"--key {name}={key}: the left side must be {', '.join(KEYS[:-1])} or {KEYS[-1]}, the right side where "
+                "it stands in the source, such as history=user.id"
+            )
     return Options(Items(None if chosen is None else str(chosen)), requests, keys)

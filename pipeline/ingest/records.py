@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.ingest import json_values
 from pipeline.ingest.codes import Code
-from pipeline.ingest.json_items import json_items
+from pipeline.ingest.json_items import broken, json_items
 from pipeline.ingest.json_values import JsonReader, lines_of, too_long
 from pipeline.ingest.source import Document, Refused
 
@@ -98,6 +98,6 @@ def _value(reader: JsonReader, data: bytes | None, place: str) -> Any:
     try:
         return reader.whole(data, place)
     except json.JSONDecodeError as error:
-        return Refused(Code.NOT_JSON, place, f"the line is not JSON: {error.msg}")
+        return Refused(Code.NOT_JSON, place, f"the line is not JSON: {broken(error)}")
     except (ValueError, RecursionError) as error:
         return Refused(Code.NOT_JSON, place, f"the line is not JSON that can be read: {type(error).__name__}")

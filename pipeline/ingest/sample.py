@@ -15,6 +15,8 @@ from pipeline.ingest.source import Refused
 RECORDS = 3
 PARQUET_MAGIC = b"PAR1"
 _PEEK = 1 << 12
+_BINARY = (b"%PDF-", b"\x89PNG")
+_LISTED = "`slatemill formats` lists what can be ingested"
 
 _BEGINNINGS = {
     b"\x1f\x8b": "it is compressed with gzip: unpack it, or let its name end with .gz",
@@ -61,9 +63,7 @@ def sample(stream: io.BufferedReader) -> Sample:
     if text.startswith(b"["):
         return Sample("array", tuple(islice(json_items(stream), RECORDS)))
     if not text.startswith(b"{"):
-        known = (what for beginning, what in _BEGINNINGS.items() if start.startswith(beginning))
-        nothing = "it is neither JSON, nor JSON lines, nor Parquet" if start else "it is empty"
-        raise IngestError(next(known, nothing))
+        raise IngestError(_no_json(start, text))
     lines = (line for _, line in lines_of(stream) if line is None or line.strip())
     first = next(lines)
     if first is None:
@@ -80,6 +80,15 @@ def sample(stream: io.BufferedReader) -> Sample:
     others = [_value(line) for line in islice(lines, RECORDS)]
     objects = [other for other in others[: RECORDS - 1] if isinstance(other, dict)]
     return Sample("lines" if others else "object", (value, *objects))
+
+
+def _no_json(start: bytes, text: bytes) -> str:
+    if not text and len(start) < _PEEK:
+        return "it is empty"
+    known = (what for beginning, what in _BEGINNINGS.items() if start.startswith(beginning))
+    if b"\0" in start or start.startswith(_BINARY):
+        return next(known, f"it is no text but binary, and no Parquet: {_LISTED}")
+    return next(known, f"it is neither JSON, nor JSON lines, nor Parquet: {_LISTED}")
 
 
 def json_object(data: bytes, lost: list[Refused] | None = None) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def settle(
                 Code.CONFLICT,
                 "a request of this id is stored with other content: give it an id of its own",
             ),
-            _notes(uncited, Code.CITATION, "evidence: no stored turn bears these names"),
+            _notes(uncited, Code.CITATION, "evidence: it names a session and turn that are not stored"),
             _notes(
                 _placed(over_nothing),
                 Code.NO_TURNS,

@@ -5,7 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from cluster.progress import LiveProgress, Pace, PlainProgress, Together, progress_for, shown
+from cluster import progress as progress_module
+from cluster.progress import LiveProgress, Pace, PlainProgress, Together, per_second, progress_for, shown
 from cluster.report import StageReport
 
 pytestmark = pytest.mark.flash
@@ -59,12 +60,37 @@ def test_plain_lines_come_once_a_minute_and_at_the_end_of_each_stage():
     ]
 
 
+def test_what_is_done_in_a_moment_needs_no_line_and_what_takes_longer_has_all_of_them():
+    clock, target = Clock(), console(terminal=False)
+    stage = StageReport("pools", total=2)
+    progress = PlainProgress("mine", target, clock)
+    progress.start([stage])
+    stage.done = 2
+    progress.update(stage)
+    progress.stop()
+    assert said(target) == ""
+    stage.done = 0
+    progress.start([stage])
+    clock.now += 1
+    progress.tick()
+    assert said(target) == "mine: 2 of 2 shards to do\n"
+
+
+@pytest.mark.parametrize(("rate", "shown"), [(25_000.0, "25,000"), (10.4, "10"), (9.96, "10"), (0.0123, "0.012")])
+def test_a_rate_has_no_exponent(rate, shown):
+    assert per_second(rate) == shown
+
+
 def test_trouble_is_named_in_the_line():
     target = console(terminal=False)
     progress = PlainProgress("mine", target, Clock())
-    stage = StageReport("pools", total=4, done=1, failed=1, blocked=1, needs_backfill=1, quarantined=7)
-    progress.start([StageReport("pools", total=4)])
+    stage = StageReport("pools", total=4)
+    progress.start([stage])
+    stage.done = stage.failed = stage.blocked = stage.needs_backfill = 1
+    stage.quarantined = 7
     progress.update(stage)
+    assert said(target) == ""
+    progress.stop()
     assert "1 failed, 1 blocked, 1 need backfill, 7 quarantined" in said(target)
 
 
@@ -86,8 +112,9 @@ def test_what_is_no_terminal_gets_plain_lines():
     assert isinstance(progress_for("mine", console(terminal=False)), PlainProgress)
 
 
-def test_a_stage_that_its_caller_works_off_is_shown_in_its_own_unit():
+def test_a_stage_that_its_caller_works_off_is_shown_in_its_own_unit(monkeypatch):
     target = console(terminal=False)
+    monkeypatch.setattr(progress_module, "QUIET_S", 0.0)
     with shown(StageReport("read", total=3, unit="MB"), "ingest", target) as advance:
         for done in (1, 1, 3):
             advance(done)
@@ -99,9 +126,11 @@ def test_a_stage_that_its_caller_works_off_is_shown_in_its_own_unit():
 
 def test_several_displays_are_told_the_same():
     first, second = (console(terminal=False) for _ in range(2))
-    progress = Together(PlainProgress("mine", first, Clock()), PlainProgress("yours", second, Clock()))
+    clock = Clock()
+    progress = Together(PlainProgress("mine", first, clock), PlainProgress("yours", second, clock))
     stage = StageReport("pools", total=1)
     progress.start([stage])
+    clock.now += 2
     stage.done = 1
     progress.update(stage)
     progress.tick()

@@ -43,8 +43,8 @@ MISTAKES = {
     "a profile with a misspelt key": ("run lake -p misspelt.yaml", "did you mean slates"),
     "a profile with a model that is not here": ("run lake -p model.yaml", "nobody/no-model"),
     "budgets that are no numbers": ("run lake -p lexical --budgets 900,many", "900,2700"),
-    "a budget of nothing": ("run lake -p lexical --budgets 0", "positive"),
-    "an as-of that there is not": ("run lake -p lexical --as-of never", "arrival"),
+    "a budget of nothing": ("run lake -p lexical --budgets 0", "^--budgets 0: budgets must be positive"),
+    "an as-of that there is not": ("run lake -p lexical --as-of never", "^--as-of never: .*arrival"),
     "a ranker that there is not": ("run lake -p lexical --ranker ./nowhere", "no such folder"),
     "a run that there is not": ("evaluate lake -p lexical --run 19990101", "19990101"),
     "no run yet": ("show lake r -p lexical", "slatemill run"),
@@ -52,7 +52,8 @@ MISTAKES = {
     "a source that is not there": ("ingest lake nowhere.json", "nowhere.json"),
     "a folder without files": ("ingest lake folder", "folder names no file"),
     "a glob without files": ("ingest lake folder/*.json", "names no file"),
-    "an empty file": ("ingest lake empty.json", "empty.json"),
+    "an empty file": ("ingest lake empty.json", "empty.json: it is empty"),
+    "a picture": ("ingest lake picture.json", "picture.json: it is no text.*`slatemill formats`"),
     "an empty file of a format": ("ingest lake empty.json -f longmemeval", "empty.json|JSON"),
     "a file that is no format": ("ingest lake note.json", "note.json"),
     "a file that is cut short": ("ingest lake cut.json -f longmemeval", "cut|ends|JSON"),
@@ -62,6 +63,14 @@ MISTAKES = {
     "no such format": ("ingest lake good.json -f lokomo", "locomo"),
     "an item that is not there": ("ingest lake good.json --items 99", "99"),
     "a key without a value": ("ingest lake good.json --key history", "history=user.id"),
+    "a key of a format that takes none": (
+        "ingest lake good.json --key history=user",
+        "takes no --key; it takes --items",
+    ),
+    "a key for what has none": (
+        "ingest lake chat.jsonl -f openai-chat --key hist=user",
+        "^--key hist=user: the left side",
+    ),
     "an output below a file": ("synth empty.json/x.json", "exists|Not a directory"),
     "a model that is not there": ("models fetch ./nowhere copy", "no folder"),
     "a model that only a hub has": ("models fetch nobody/no-model copy", "HF_HUB_OFFLINE"),
@@ -84,6 +93,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "cut.json": good[: len(good) // 2],
         "empty.json": "",
         "note.json": '"just a note"',
+        "chat.jsonl": '{"messages": [{"role": "user", "content": "hi"}]}\n',
         "plain.json.gz": good,
         "full/note.txt": "mine",
         "damaged/lake.json": '{"format": 1, "buckets":',
@@ -94,6 +104,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for name, text in files.items():
         (folder / name).write_text(text)
+    (folder / "picture.json").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     (folder / "binary.yaml").write_bytes(b"name: \xff\xfe")
     whole = gzip.compress(good.encode())
     (folder / "cut.json.gz").write_bytes(whole[: len(whole) // 2])
@@ -111,7 +122,7 @@ def test_a_mistake_is_said_in_words(mistake, place, monkeypatch, capsys) -> None
     code, out, err = said_by_main(monkeypatch, capsys, *command.split())
     assert (code, out) == (2, ""), err
     *earlier, message = err.splitlines()
-    assert [line for line in earlier if not line.startswith(("ingest: ", "no ranker for profile "))] == []
+    assert [line for line in earlier if not line.startswith(("ingest: ", "ranker: none yet "))] == []
     assert re.search(expected, message), message
     assert len(message) < 1000
 
@@ -190,3 +201,18 @@ def test_main_lets_a_bug_of_ours_through(monkeypatch) -> None:
     monkeypatch.setattr(cli, "app", broken)
     with pytest.raises(KeyError):
         cli.main()
+
+
+@pytest.mark.flash
+def test_a_source_over_the_quarantine_limit_says_why_it_ends_with_code_3_and_how_to_look(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lossy.jsonl").write_text('{"history_id": "a", "requests": [{"request_id": "q", "text": "?"}]}\n{no json\n')
+    assert said_by_main(monkeypatch, capsys, "init", "lake")[1].count(": made, 16 buckets") == 1
+    assert said_by_main(monkeypatch, capsys, "init", "lake")[1].count(": there already, 16 buckets") == 1
+    code, out, err = said_by_main(monkeypatch, capsys, "ingest", "lake", "lossy.jsonl")
+    assert code == 3
+    assert "`slatemill quarantine show lake --stage ingest`" in out
+    assert "more than 1% of the rows of lossy.jsonl are in quarantine, all else is stored: hence exit code 3" in err
+    assert "to do" not in err

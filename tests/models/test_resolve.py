@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from huggingface_hub import constants
+from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
 
 from models import resolve as module
 from models.resolve import ModelNotFound, find_here, hub_bytes, resolve
@@ -127,6 +128,33 @@ def test_a_hub_that_cannot_be_reached_is_an_error_that_says_what_to_do(
     monkeypatch.setattr(module, "snapshot_download", refuse)
     with pytest.raises(ModelNotFound, match=r"did not give it \(no route to host\).*hf download"):
         resolve("BAAI/bge-m3")
+
+
+class Hidden(RepositoryNotFoundError):
+    """What the hub says of a name that it does not know."""
+
+    def __init__(self) -> None:
+        Exception.__init__(self, "401 Client Error. (Request ID: 7) Repository Not Found for url: there")
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (Hidden(), "no model of that name"),
+        (LocalEntryNotFoundError("An error happened while trying to locate the files " * 9), "it cannot be reached"),
+        (OSError("word " * 99), r"word \.\.\."),
+    ],
+)
+def test_what_a_hub_says_is_short(error: OSError, said: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **options: object) -> str:
+        raise error
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(module, "snapshot_download", refuse)
+    with pytest.raises(ModelNotFound, match=rf"hub did not give it \([^()]{{0,99}}{said}[^()]{{0,50}}\)\.") as refused:
+        resolve("nobody/no-model")
+    assert "Request ID" not in str(refused.value)
 
 
 @pytest.mark.flash

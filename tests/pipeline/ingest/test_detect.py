@@ -98,7 +98,7 @@ def test_lines_are_told_from_one_object_and_a_bad_line_after_the_first_does_not_
     ("payload", "said"),
     [
         (b"", "some.thing: it is empty"),
-        (b" \n", "neither JSON"),
+        (b"\xef\xbb\xbf \n", "it is empty"),
         (gzip.compress(b"{}"), r"some.thing: it is compressed with gzip: .* end with \.gz"),
         (bz2.compress(b"{}"), r"end with \.bz2"),
         (pa.compress(b"{}", codec="zstd", asbytes=True), r"end with \.zst"),
@@ -107,8 +107,11 @@ def test_lines_are_told_from_one_object_and_a_bad_line_after_the_first_does_not_
         ('{"history_id": "a"}'.encode("utf-16"), "UTF-16: bring it into UTF-8"),
         (json.dumps({"k" * 5_000_000: 1}).encode(), "JSON object of k{40}\\)"),
         (b"{}", "JSON object of no key"),
-        (b"<html>", "neither JSON"),
-        (b"\x89PNG", "neither JSON"),
+        (b"<html>", "neither JSON.*slatemill formats"),
+        (b"\x89PNG", "no text.*slatemill formats"),
+        (b"%PDF-1.7\n%", "no text.*slatemill formats"),
+        (b"GIF89a\0\1", "no text.*slatemill formats"),
+        (b'["never closed', "a string in it does not end$"),
         (
             b"{ not json",
             r"begins as a JSON object and is none: JSONDecodeError\. If it is JSON lines, name their format",

@@ -114,6 +114,7 @@ def test_an_agent_request_sees_up_to_a_named_turn(deliver: Any, settle_first: An
             "role: it is not what the schema asks: pattern",
         ),
         (a_line(requests=[a_request(asked="2026")]), "line 2, request 0", "'asked' was unexpected"),
+        (a_line(requests=[a_request(askedat="2026")]), "line 2, request 0", "did you mean asked_at?"),
         (a_line(requests=[a_request(asked_at="soon")]), "line 2, request 0", "asked_at: time 'soon'"),
         (a_line(requests=[a_request(mode="robot")]), "line 2, request 0", "mode: it is not what the schema asks: enum"),
         (a_line(requests=["x"]), "line 2, request 0", 'type "object"'),
