@@ -225,6 +225,24 @@ def test_naive_and_aware_times_stand_beside_each_other_and_a_request_sees_what_w
 
 
 @pytest.mark.cluster
+def test_event_time_and_never_the_time_of_ingest_goes_everywhere(lake: Lake) -> None:
+    frames = {
+        table: pl.read_parquet(f"{lake.url}/{table}/**/*.parquet", hive_partitioning=False)
+        for table in (*TABLES, "sources")
+    }
+    times = [time for frame in frames.values() for column in frame.select(pl.col(pl.Datetime)) for time in column]
+    assert {time.year for time in times if time is not None} == {2023}
+    aged = frames["pools"].join(frames["requests"], on=["history_id", "request_id"])
+    aged = aged.join(frames["turns"], on=["history_id", "session_index", "turn_index"]).drop_nulls("asked_at")
+    days = (pl.col("asked_at") - pl.col("session_time")).dt.total_seconds() / 86_400
+    told = aged.filter(pl.col("session_time").is_not_null())
+    assert told.height >= 10
+    assert told.filter((pl.col("age_days") - days).abs() > 1e-6).is_empty()
+    assert aged.filter(pl.col("session_time").is_null())["age_days"].null_count() > 0
+    assert not any(f"{datetime.now(UTC):%Y}" in text for text in frames["slates"]["text"])
+
+
+@pytest.mark.cluster
 @pytest.mark.parametrize("script", IN_OTHER_SCRIPTS)
 def test_chinese_japanese_and_thai_are_found_by_their_words(lake: Lake, script: str) -> None:
     ranked = sorted(rows(lake, "pools", script), key=lambda row: row["bm25_rank"])
