@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import date
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,6 +22,7 @@ from pipeline.ingest.codes import Code
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.json_values import read_whole
 from pipeline.ingest.options import Options
+from pipeline.ingest.quoting import shown
 from pipeline.ingest.records import records
 from pipeline.ingest.sample import PARQUET_MAGIC, Sample
 from pipeline.ingest.source import (
@@ -37,7 +38,7 @@ from pipeline.ingest.times import TimeError, parse_iso_time
 
 _ROWS_AT_A_TIME = 64
 _REASON_CHARACTERS = 300
-_SHOWN = 40
+_KEYS = 5
 
 Errors = dict[tuple[str | int, ...], str]
 
@@ -86,7 +87,7 @@ def _rows(stream: io.BufferedReader) -> Iterator[tuple[str, Any]]:
 def _require_once(columns: list[str]) -> None:
     doubled = next((name for name in columns if columns.count(name) > 1), None)
     if doubled is not None:
-        raise IngestError(f"the Parquet file holds the column {doubled[:_SHOWN]!r} more than once")
+        raise IngestError(f"the Parquet file holds the column {shown(doubled)!r} more than once")
 
 
 def _row(row: pa.RecordBatch, place: str) -> Any:
@@ -138,8 +139,12 @@ def _lost(error: ValidationError) -> tuple[str | int, ...]:
 def _reason(error: ValidationError) -> str:
     """What the schema says against it, without the value itself: that may be a whole document, or a secret."""
     key = ".".join(str(part) for part in error.absolute_path)
-    if error.validator in ("required", "additionalProperties"):
+    if error.validator == "required":
         said = error.message
+    elif error.validator == "additionalProperties":
+        schema: Any = error.schema
+        unknown = [name for name in cast(Any, error.instance) if name not in schema["properties"]]
+        said = f"{', '.join(repr(shown(name)) for name in unknown[:_KEYS])} was unexpected"
     else:
         said = f"it is not what the schema asks: {error.validator} {json.dumps(error.validator_value)}"
     reason = f"{key}: {said}" if key else said
@@ -204,7 +209,7 @@ def _reference(value: dict[str, Any], place: str) -> TurnReference:
 
 def _shown(part: str | int) -> str:
     """A name or position as a place may quote it."""
-    return repr(part[:_SHOWN]) if isinstance(part, str) else str(part)[:_SHOWN]
+    return repr(shown(part)) if isinstance(part, str) else shown(str(part))
 
 
 def _text_or_none(value: Any) -> str | None:

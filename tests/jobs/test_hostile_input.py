@@ -318,6 +318,39 @@ def test_no_time_that_cannot_be_parsed_becomes_now_or_any_other(name: str) -> No
         assert {row["code"] for row in outcome.quarantine} >= {"bad_time"}
 
 
+SECRET = "sk-live-51H8abcdefGHIJKLmnopqrSTUVwxyz0123456789ABCDEFGH"
+NAMES = ("tid", "target_step_id", "session", "turn")
+"""Keys of ids, which are shown: by these things are found."""
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_wherever_a_secret_or_a_document_stands_no_row_of_the_quarantine_and_no_error_holds_it(name: str) -> None:
+    tiny, said, refused = SOURCES[name], [], 0
+    file = sorted(tiny.files)[0]
+    # The first few of each list are like the rest.
+    for path, _ in places(tiny.files[file]):
+        if any(isinstance(key, int) and key > 1 for key in path) or any(key in NAMES for key in path[-2:]):
+            continue
+        for value in (f"my password is {SECRET}", {"text": "a document " * 1_000}):
+            changed = copy.deepcopy(tiny.files[file])
+            within = changed
+            for key in path[:-1]:
+                within = within[key]
+            within[path[-1]] = value
+            payload = type(tiny)(tiny.source_format, {file: changed}, (), (), tiny.lines).payload(file)
+            try:
+                arrived = list(arrivals(tiny.source_format, [Document.of(io.BytesIO(payload), file)], {}))
+            except IngestError as error:
+                said.append(str(error))
+                continue
+            rows = [row for arrival in arrived for row in arrival.quarantine.to_pylist()]
+            assert all(row["file"] == file and row["place"] and row["code"] for row in rows)
+            said += [f"{row['place']}: {row['reason']}" for row in rows]
+            refused += bool(rows)
+    assert refused >= 3
+    assert not any(SECRET[:12] in text or len(text) > 500 for text in said)
+
+
 @pytest.mark.flash
 @pytest.mark.parametrize("name", ["native", "openai-chat", "openhands-lines", "longmemeval", "locomo", "realtalk"])
 def test_a_file_that_comes_again_whole_after_a_failed_upload_leaves_no_gap_and_no_double(
