@@ -6,10 +6,9 @@ from typing import Any
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import FORMATS
+from pipeline.ingest.quoting import shown
 from pipeline.ingest.sample import sample
 from pipeline.ingest.source import Document
-
-_SHOWN = 40
 
 
 def detect(document: Document) -> str:
@@ -33,4 +32,4 @@ def _keys(record: Any) -> str:
     """What a record holds, as far as an error may quote it."""
     if not isinstance(record, dict):
         return "no object"
-    return ", ".join(key[:_SHOWN] for key in sorted(record)[:8]) or "no key"
+    return ", ".join(shown(key) for key in sorted(record)[:8]) or "no key"

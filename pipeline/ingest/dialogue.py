@@ -13,6 +13,7 @@ from typing import Any
 
 from pipeline.ingest.codes import Code
 from pipeline.ingest.messages import MessageError, as_object, json_text, turns_of
+from pipeline.ingest.quoting import quoted
 from pipeline.ingest.source import SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
 from pipeline.ingest.times import TimeError
 
@@ -26,7 +27,6 @@ _BETWEEN = re.compile(r"[\s;,:.()\[\]'\"]+")
 _LONGEST_EVIDENCE = 10_000
 MOST_IN_RANGE = 100
 """Turns of a range: the end of a longer one is a slip of the pen, and what lies between is no evidence."""
-_SHOWN = 40
 _NAMES_NONE = "it names no turn"
 
 Place = tuple[int, int]
@@ -59,12 +59,12 @@ class DialogueIds:
         between citations and is more than punctuation is yielded as one that means none.
         """
         if len(text) > _LONGEST_EVIDENCE:
-            yield text[:_SHOWN], "it is too long to be a list of ids"
+            yield quoted(text), "it is too long to be a list of ids"
             return
         for match in _CITED.finditer(text):
-            yield match[0][:_SHOWN], self._meant(*(int(part) if part else None for part in match.groups()))
+            yield match[0], self._meant(*(int(part) if part else None for part in match.groups()))
         if _BETWEEN.sub("", _CITED.sub(" ", text)):
-            yield text[:_SHOWN], "it names no turn, or not only turns"
+            yield quoted(text), "it names no turn, or not only turns"
 
     def _meant(self, group: int | None, number: int | None, to_group: int | None, to: int | None) -> Meant:
         first = (group or 0, number or 0)

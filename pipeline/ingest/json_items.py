@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 from pipeline.ingest import json_values
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.json_values import JsonReader, too_long
+from pipeline.ingest.quoting import shown
 from pipeline.ingest.source import Refused
 
 READ_BYTES = 1 << 20
@@ -24,7 +25,6 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _REST_OF_NUMBER = re.compile(r"[-+.eE0-9]*")
 # No token but a string is longer: an error this close to the end may be a token that was cut.
 _LONGEST_TOKEN = 16
-_SHOWN = 40
 
 
 def json_items(stream: BinaryIO, lost: list[Refused] | None = None) -> Iterator[Any]:
@@ -59,7 +59,7 @@ def json_grouped_items(
 
 def place_of(position: int, path: tuple[str, ...]) -> str:
     """Where an item stands, as rows of the quarantine say it."""
-    return "".join(f"{key[:_SHOWN]}, " for key in path) + f"item {position}"
+    return "".join(f"{shown(key)}, " for key in path) + f"item {position}"
 
 
 def broken(error: json.JSONDecodeError) -> str:

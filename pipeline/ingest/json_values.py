@@ -13,12 +13,11 @@ from typing import Any
 
 from pipeline.ingest.codes import Code
 from pipeline.ingest.errors import IngestError
+from pipeline.ingest.quoting import shown
 from pipeline.ingest.source import Refused
 
 MOST_BYTES = 1 << 29
 """Of one record, and of a document that is one: the largest real ones are a hundredth of it."""
-
-_SHOWN = 40
 
 
 class JsonReader:
@@ -35,7 +34,7 @@ class JsonReader:
         self._doubled.clear()
         value, end = self._decoder.raw_decode(text, start)
         if self._doubled:
-            named = ", ".join(repr(key[:_SHOWN]) for key in dict.fromkeys(self._doubled[:3]))
+            named = ", ".join(repr(shown(key)) for key in dict.fromkeys(self._doubled[:3]))
             reason = f"{named} stands more than once in an object: the last value counts"
             self._lost.append(Refused(Code.WRONG_SHAPE, place, reason, len(self._doubled)))
         return value, end

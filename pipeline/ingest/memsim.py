@@ -19,13 +19,13 @@ from pipeline.ingest.json_items import json_grouped_items, place_of
 from pipeline.ingest.keyed import as_name
 from pipeline.ingest.messages import MessageError, as_object
 from pipeline.ingest.options import Options
+from pipeline.ingest.quoting import shown
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory, SourceRequest, SourceTurn, TurnReference
 from pipeline.ingest.times import TimeError, parse_memsim_time
 
 _FAILED = ("[ERRORQ]", "[ERRORA]")
 """What the simulator writes where it could make no question or no answer."""
-_SHOWN = 40
 
 Places = dict[str, list[tuple[int, int]]]
 """Positions of session and turn of the messages that bear a step's id."""
@@ -162,7 +162,7 @@ def _evidence(
     steps = given if isinstance(given, list) else [] if given is None else [given]
     for step in dict.fromkeys(as_name(step) for step in steps):
         found = places.get(step, []) if step is not None else []
-        at = f"{where}, target_step_id {'' if step is None else step[:_SHOWN]}"
+        at = f"{where}, target_step_id {'' if step is None else shown(step)}"
         if len(found) == 1:
             yield TurnReference(*found[0], at)
         else:

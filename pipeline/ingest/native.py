@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cache
 from importlib import resources
@@ -23,6 +23,7 @@ from pipeline.ingest.codes import Code
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.json_values import read_whole
 from pipeline.ingest.options import Options
+from pipeline.ingest.quoting import shown
 from pipeline.ingest.records import records
 from pipeline.ingest.sample import PARQUET_MAGIC, Sample
 from pipeline.ingest.source import (
@@ -38,7 +39,7 @@ from pipeline.ingest.times import TimeError, parse_iso_time
 
 _ROWS_AT_A_TIME = 64
 _REASON_CHARACTERS = 300
-_SHOWN = 40
+_KEYS = 5
 
 Errors = dict[tuple[str | int, ...], str]
 
@@ -87,7 +88,7 @@ def _rows(stream: io.BufferedReader) -> Iterator[tuple[str, Any]]:
 def _require_once(columns: list[str]) -> None:
     doubled = next((name for name in columns if columns.count(name) > 1), None)
     if doubled is not None:
-        raise IngestError(f"the Parquet file holds the column {doubled[:_SHOWN]!r} more than once")
+        raise IngestError(f"the Parquet file holds the column {shown(doubled)!r} more than once")
 
 
 def _row(row: pa.RecordBatch, place: str) -> Any:
@@ -139,23 +140,22 @@ def _lost(error: ValidationError) -> tuple[str | int, ...]:
 def _reason(error: ValidationError) -> str:
     """What the schema says against it, without the value itself: that may be a whole document, or a secret."""
     key = ".".join(str(part) for part in error.absolute_path)
-    if error.validator == "additionalProperties":
-        said = error.message + _meant(error)
-    elif error.validator == "required":
+    if error.validator == "required":
         said = error.message
+    elif error.validator == "additionalProperties":
+        known = list(cast(Any, error.schema)["properties"])
+        unknown = [name for name in cast(Any, error.instance) if name not in known][:_KEYS]
+        said = f"{', '.join(repr(shown(name)) for name in unknown)} was unexpected{_meant(unknown, known)}"
     else:
         said = f"it is not what the schema asks: {error.validator} {json.dumps(error.validator_value)}"
     reason = f"{key}: {said}" if key else said
     return reason if len(reason) <= _REASON_CHARACTERS else f"{reason[:_REASON_CHARACTERS]}..."
 
 
-def _meant(error: ValidationError) -> str:
-    """The known key that is most like one that is not, where one is like it."""
-    known = list(cast("dict[str, Any]", error.schema)["properties"])
-    given = cast("dict[str, Any]", error.instance)
-    near = [difflib.get_close_matches(key, known, n=1) for key in given if key not in known]
-    named = ", ".join(key for found in near for key in found)
-    return f"; did you mean {named}?" if named else ""
+def _meant(unknown: Sequence[str], known: Sequence[str]) -> str:
+    """The known keys that are most like those that are not."""
+    near = [found for key in unknown for found in difflib.get_close_matches(shown(key), known, n=1)]
+    return f"; did you mean {', '.join(near)}?" if near else ""
 
 
 def _session(history: SourceHistory, index: int, session: Any, errors: Errors, place: str) -> None:
@@ -216,7 +216,7 @@ def _reference(value: dict[str, Any], place: str) -> TurnReference:
 
 def _shown(part: str | int) -> str:
     """A name or position as a place may quote it."""
-    return repr(part[:_SHOWN]) if isinstance(part, str) else str(part)[:_SHOWN]
+    return repr(shown(part)) if isinstance(part, str) else shown(str(part))
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from pipeline.ingest.arrival import CITATIONS, STAGED_REQUESTS, STAGED_TURNS, Arrival
 from pipeline.ingest.codes import Code
+from pipeline.ingest.quoting import shown
 from pipeline.ingest.source import Refused, SourceHistory, SourceRequest, SourceSession, TurnReference
 from pipeline.schemas import QUARANTINE
 from pipeline.text import sanitise_name, sanitise_text
@@ -20,7 +21,6 @@ from pipeline.text import sanitise_name, sanitise_text
 LONGEST_ID = 20_000
 """Characters of the id of a history, a session or a request. It stands in many rows: what is longer is no id."""
 
-_SHOWN = 40
 _ROW = 250
 """What a row takes beside its text, in characters."""
 _TOO_LONG = f"its id is longer than {LONGEST_ID} characters"
@@ -235,11 +235,11 @@ class Staging:
         candidates = sessions.get(session, [])
         holding = [staged for staged in candidates if isinstance(turn, int) or staged.find(turn)]
         if len(holding) > 1:
-            which = "" if isinstance(turn, int) else f", and have a turn {turn[:_SHOWN]!r}"
-            return f"{len(holding)} sessions are called {str(session)[:_SHOWN]!r}{which}"
+            which = "" if isinstance(turn, int) else f", and have a turn {shown(turn)!r}"
+            return f"{len(holding)} sessions are called {shown(str(session))!r}{which}"
         turns = holding[0].find(turn) if holding else []
         if len(turns) > 1:
-            return f"{len(turns)} turns of the session are called {str(turn)[:_SHOWN]!r}"
+            return f"{len(turns)} turns of the session are called {shown(str(turn))!r}"
         if turns:
             return {"session_key": holding[0].key, "turn_key": turns[0][0], "content_digest": turns[0][1]}
         if isinstance(session, str):  # it may have come with an earlier delivery

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, tzinfo
 
+from pipeline.ingest.quoting import SHOWN, quoted
+
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _FULL_MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
@@ -29,8 +31,6 @@ _MEMSIM = re.compile(
 )
 _REALTALK = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}),?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?", re.ASCII)
 _LOCOMO = re.compile(r"(\d{1,2}):(\d{2})\s*([ap])\.?m\.?\s+on\s+(\d{1,2})\s+([a-z]+)\.?,?\s+(\d{4})", re.ASCII)
-
-_SHOWN = 40
 
 
 class TimeError(ValueError):
@@ -122,8 +122,8 @@ def _present(value: object) -> str | None:
 def _shown(value: object) -> str:
     """A value as an error may quote it: it may be a document, or nested without end."""
     if isinstance(value, str):
-        return repr(value) if len(value) <= _SHOWN else f"{value[:_SHOWN]!r}..."
-    return str(value)[:_SHOWN] if isinstance(value, int | float) else f"of type {type(value).__name__}"
+        return repr(quoted(value))
+    return str(value)[:SHOWN] if isinstance(value, int | float) else f"of type {type(value).__name__}"
 
 
 def _utc(text: str, *parts: int) -> datetime:

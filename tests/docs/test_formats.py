@@ -5,10 +5,15 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from plain_counts import counts_of
 
 from cluster.lake import Lake
 from jobs.ingest import ingest
@@ -44,6 +49,13 @@ def test_the_table_is_what_the_real_files_become(real_data: Path, tmp_path: Path
         name = path.relative_to(real_data).as_posix()
         found[name] = (report.source_format, counted(lake, tmp_path / str(number), report.counts))
     assert rows_of_table() == found
+
+
+@pytest.mark.flash
+def test_the_table_is_what_the_real_files_hold_when_they_are_counted_without_a_reader(real_data: Path) -> None:
+    files = [path for path in real_data.rglob("*") if path.is_file() and path.suffix != ".md"]
+    counted = {path.relative_to(real_data).as_posix(): list(counts_of(path)) for path in files}
+    assert {name: counts for name, (_, counts) in rows_of_table().items()} == counted
 
 
 @pytest.mark.flash

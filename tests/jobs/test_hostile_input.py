@@ -225,6 +225,24 @@ def test_naive_and_aware_times_stand_beside_each_other_and_a_request_sees_what_w
 
 
 @pytest.mark.cluster
+def test_event_time_and_never_the_time_of_ingest_goes_everywhere(lake: Lake) -> None:
+    frames = {
+        table: pl.read_parquet(f"{lake.url}/{table}/**/*.parquet", hive_partitioning=False)
+        for table in (*TABLES, "sources")
+    }
+    times = [time for frame in frames.values() for column in frame.select(pl.col(pl.Datetime)) for time in column]
+    assert {time.year for time in times if time is not None} == {2023}
+    aged = frames["pools"].join(frames["requests"], on=["history_id", "request_id"])
+    aged = aged.join(frames["turns"], on=["history_id", "session_index", "turn_index"]).drop_nulls("asked_at")
+    days = (pl.col("asked_at") - pl.col("session_time")).dt.total_seconds() / 86_400
+    told = aged.filter(pl.col("session_time").is_not_null())
+    assert told.height >= 10
+    assert told.filter((pl.col("age_days") - days).abs() > 1e-6).is_empty()
+    assert aged.filter(pl.col("session_time").is_null())["age_days"].null_count() > 0
+    assert not any(f"{datetime.now(UTC):%Y}" in text for text in frames["slates"]["text"])
+
+
+@pytest.mark.cluster
 @pytest.mark.parametrize("script", IN_OTHER_SCRIPTS)
 def test_chinese_japanese_and_thai_are_found_by_their_words(lake: Lake, script: str) -> None:
     ranked = sorted(rows(lake, "pools", script), key=lambda row: row["bm25_rank"])
@@ -298,6 +316,39 @@ def test_no_time_that_cannot_be_parsed_becomes_now_or_any_other(name: str) -> No
     if True in dated:
         assert outcome.turns == {}
         assert {row["code"] for row in outcome.quarantine} >= {"bad_time"}
+
+
+SECRET = "sk-live-51H8abcdefGHIJKLmnopqrSTUVwxyz0123456789ABCDEFGH"
+NAMES = ("tid", "target_step_id", "session", "turn")
+"""Keys of ids, which are shown: by these things are found."""
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_wherever_a_secret_or_a_document_stands_no_row_of_the_quarantine_and_no_error_holds_it(name: str) -> None:
+    tiny, said, refused = SOURCES[name], [], 0
+    file = sorted(tiny.files)[0]
+    # The first few of each list are like the rest.
+    for path, _ in places(tiny.files[file]):
+        if any(isinstance(key, int) and key > 1 for key in path) or any(key in NAMES for key in path[-2:]):
+            continue
+        for value in (f"my password is {SECRET}", {"text": "a document " * 1_000}):
+            changed = copy.deepcopy(tiny.files[file])
+            within = changed
+            for key in path[:-1]:
+                within = within[key]
+            within[path[-1]] = value
+            payload = type(tiny)(tiny.source_format, {file: changed}, (), (), tiny.lines).payload(file)
+            try:
+                arrived = list(arrivals(tiny.source_format, [Document.of(io.BytesIO(payload), file)], {}))
+            except IngestError as error:
+                said.append(str(error))
+                continue
+            rows = [row for arrival in arrived for row in arrival.quarantine.to_pylist()]
+            assert all(row["file"] == file and row["place"] and row["code"] for row in rows)
+            said += [f"{row['place']}: {row['reason']}" for row in rows]
+            refused += bool(rows)
+    assert refused >= 3
+    assert not any(SECRET[:12] in text or len(text) > 500 for text in said)
 
 
 @pytest.mark.flash

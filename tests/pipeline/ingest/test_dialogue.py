@@ -81,7 +81,7 @@ def test_what_means_no_turn_or_several_is_told_apart(
 
 
 def test_what_is_shown_of_a_text_is_short(ids: DialogueIds) -> None:
-    assert all(len(written) <= 40 for text in ("word " * 1_000, "word " * 5_000) for written, _ in ids.cited(text))
+    assert all(len(written) <= 43 for text in ("word " * 1_000, "word " * 5_000) for written, _ in ids.cited(text))
 
 
 def test_ids_that_are_added_later_are_within_ranges_too() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _strptime
 import locale
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
@@ -114,6 +115,18 @@ def test_all_formats_agree_to_the_minute_in_any_locale(time: datetime) -> None:
     finally:
         locale.setlocale(locale.LC_TIME, before)
     assert [parse(text) for parse, text in zip(PARSERS, texts, strict=True)] == [time] * len(PARSERS)
+
+
+@pytest.mark.flash
+def test_no_format_asks_the_locale_what_a_month_or_a_half_of_the_day_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_: object) -> None:
+        raise AssertionError("the locale was asked")
+
+    monkeypatch.setattr(_strptime, "_strptime", asked)
+    monkeypatch.setattr(_strptime, "LocaleTime", asked)
+    texts = ["2023/05/08 (Mon) 13:56", "1:56 pm on 8 May, 2023", "2023-05-08T13:56", "08.05.2023, 13:56:00"]
+    texts.append("2023年05月08日 周一 13:56")
+    assert [parse(text) for parse, text in zip(PARSERS, texts, strict=True)] == [utc(2023, 5, 8, 13, 56)] * 5
 
 
 @pytest.mark.flash
