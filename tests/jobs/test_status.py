@@ -229,7 +229,7 @@ def test_json_is_all_that_is_written_and_mistakes_end_with_code_2(tmp_path, monk
     code, out, err = said_by_main(monkeypatch, capsys, "status", lake.url, "--profile", "lexical", "--json")
     told, known = json.loads(out), status(lake, LEXICAL, None).as_dict()
     assert (code, {**told, "now": ""}) == (0, {**known, "now": ""})
-    assert "lambdarank is left out" in err
+    assert "no slates of policy lambdarank" in err
     code, out, err = said_by_main(monkeypatch, capsys, "status", str(tmp_path / "nowhere"), "--profile", "lexical")
     assert (code, out) == (2, "")
     assert "slatemill init" in err.replace("\n", " ")
