@@ -202,7 +202,7 @@ def test_what_is_printed_fits_the_terminal_and_json_is_all_that_is_written(tmp_p
     code, out, err = said_by_main(monkeypatch, capsys, "plan", lake.url, *options, "--workers", "3", "--json")
     planned = plan(lake, override(LEXICAL, "400", "latest"), None, workers=3)
     assert (code, json.loads(out)) == (0, planned.as_dict())
-    assert "lambdarank is left out" in err
+    assert "no slates of policy lambdarank" in err
     target = io.StringIO()
     show_plan(planned, "slatemill run", Console(file=target, width=80))
     text = target.getvalue()
@@ -216,7 +216,7 @@ def test_a_mistake_is_said_in_words_and_ends_with_code_2(tmp_path, monkeypatch, 
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     lake = stored(tmp_path, ITEMS[:1]).url
     for arguments, named in (
-        (["--as-of", "then"], "as_of"),
+        (["--as-of", "then"], "--as-of then"),
         (["--budgets", "few"], "900,2700"),
         (["--backfill", "vectors"], "no stage vectors to back-fill"),
         (["--ranker", "./nowhere"], "nowhere"),
