@@ -1,14 +1,17 @@
-"""`slatemill demo`: the whole path on generated histories, ending with a slate and the completeness table."""
+"""`slatemill demo`: the whole path on generated histories, told step by step: a slate and the completeness table."""
 
 from __future__ import annotations
 
+import shlex
 import shutil
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import polars as pl
 from rich.console import Console
-from rich.panel import Panel
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from cluster import snapshot, tables
@@ -17,13 +20,38 @@ from jobs import report
 from jobs.config import load_profile
 from jobs.evaluate import evaluate, log
 from jobs.ingest import ingest
+from jobs.overrides import override
+from jobs.plain import plain
 from jobs.run import Resources, RunFailed, run
+from jobs.show import show
+from jobs.show_slate_report import show_text
 from jobs.synth import synth
 from jobs.train import train
 from pipeline import schemas
+from pipeline.evaluate.summary import Summary
 
-_SHOWN_LINES = 24
+BUDGETS = "300,900"
+"""Small ones: a slate of 300 tokens can be read at a glance."""
+
+STRATA = ("all", "kappa >= 2")
+"""The rows of the table that are shown; evaluate prints all."""
+
 _HOLDOUT = 0.5
+
+_TERMS = {
+    "n": "requests that are measured",
+    "r_pool": "share of them whose evidence is all in the pool, the candidates of recall",
+    "r_rank": "of those, the share whose slate shows all of it",
+    "complete": "r_pool x r_rank: the share of slates that hold all the evidence",
+    "95%": "where that share lies, as far as so few requests can tell",
+    "tokens": "mean length of a slate",
+    "kappa": "sessions that the evidence of a request lies in; from 2 on it is hard",
+    "recall_order": "the turns as recall has them, by words and meaning together",
+    "bm25_order": "by shared words alone",
+    "dense_order": "by likeness of meaning alone, from a small model",
+    "lambdarank": "by the ranker of step 2",
+    "oracle": "told where the evidence is: the best that the pool allows",
+}
 
 
 def demo(folder: Path, histories: int, sessions: int, workers: int | None, out: Console) -> None:
@@ -35,44 +63,137 @@ def demo(folder: Path, histories: int, sessions: int, workers: int | None, out: 
         if not (folder / "lake" / "lake.json").exists() and any(folder.iterdir()):
             raise FileNotFoundError(f"{folder} holds something that is no demo; name another --folder")
         shutil.rmtree(folder)
-    profile = load_profile("agentmemrec")
+    profile = override(load_profile("agentmemrec"), BUDGETS, None)
     resources = Resources(workers=workers)
     out.rule("1. generated histories")
-    source = folder / "histories.json"
+    source, place = folder / "histories.json", str(folder / "lake")
     synth(source, histories, sessions, seed=0)
-    lake = Lake.init(str(folder / "lake"))
+    lake = Lake.init(place)
     arrived = ingest(lake, str(source), "longmemeval", {})
-    out.print(f"{histories} histories, {arrived.counts.get('turns', 0):,} turns", highlight=False)
+    _tell(
+        f"{histories} histories of chats, {arrived.counts.get('turns', 0):,} turns, stored in {place}. Over each a "
+        "question is asked, a request; the turns that hold its answer, its evidence, are known.",
+        out,
+    )
     out.rule("2. a ranker, trained on half of them")
+    _tell("It learns from known evidence which turns to put first.", out)
     trained = train(lake, profile, resources, _HOLDOUT, folder / "ranker")
     report.show_training(trained, out)
+    report.show_few_groups(trained, out)
     out.rule("3. slates")
+    _tell(
+        "A slate is the text that a model is given to read with a request: the few turns of a long past that fit a "
+        "budget of tokens. Making one calls no LLM. The stages of a run (what step 2 made is reused):",
+        out,
+    )
     result, run_id = run(lake, profile, resources, trained.ranker, str(folder / "ranker"))
     report.show_run(result, run_id, out)
-    report.show_trouble(result, "slatemill demo", out)
+    report.show_trouble(result, "slatemill demo", place, out)
     if result.exit_code:
         raise RunFailed(result)
-    show_slate(lake, run_id, out)
-    out.rule("4. completeness, on the other half")
+    chosen = choose(lake, run_id, trained.ranker.seen_histories)
+    show_chosen(lake, run_id, chosen, out)
+    out.rule("4. how often is a slate complete?")
+    _tell("Measured on the other half, which the ranker never saw. What the table says:", out)
+    _show_terms(out)
     measured, about = evaluate(lake, profile.name, run_id, draws=10_000, seed=0)
-    report.show_evaluation(measured, about, out)
+    report.show_evaluation(headline(measured), about, out)
     log(measured, about)
+    out.rule("what next")
+    _show_next(place, chosen, out)
 
 
-def show_slate(lake: Lake, run_id: str, out: Console) -> None:
-    """One request's slate at the smallest budget, with its question."""
+@dataclass(frozen=True)
+class Chosen:
+    """A slate worth showing: whose it is, of which policy and budget, and how many evidence turns of how many sessions
+    it needs to be `complete`."""
+
+    history_id: str
+    request_id: str
+    policy: str
+    budget: int
+    n_evidence: int
+    kappa: int
+    complete: bool
+
+
+def choose(lake: Lake, run_id: str, seen_histories: Collection[str]) -> Chosen:
+    """The slate of a run that shows best what one is for.
+
+    First come those of histories that the ranker has not seen, then complete ones, of evidence in several sessions, of
+    the smallest budget, of the ranker. The run must have requests with evidence.
+    """
     taken = snapshot.load(lake, run_id)
-    slates = tables.read(lake.storage, snapshot.paths_of(taken, "slates"), schemas.SLATES)
-    requests = tables.read(lake.storage, snapshot.paths_of(taken, "requests"), schemas.REQUESTS)
-    smallest = pc.min(slates["budget"])
-    of_ranker = slates.filter(
-        pc.and_(pc.equal(slates["policy"], "lambdarank"), pc.equal(slates["budget"], smallest))
-    ).sort_by("request_id")
-    slate = of_ranker.slice(0, 1).to_pylist()[0]
-    question = requests.filter(pc.equal(requests["request_id"], pa.scalar(slate["request_id"], pa.large_string())))
-    lines = slate["text"].splitlines()
-    more = f"\n... {len(lines) - _SHOWN_LINES} more lines" if len(lines) > _SHOWN_LINES else ""
-    shown = Text("\n".join(lines[:_SHOWN_LINES]) + more)
-    title = f"a slate: {slate['n_tokens']} of {slate['budget']} tokens, {len(slate['items'])} turns"
-    out.print(Text(f"request: {question['text'][0].as_py()}"))
-    out.print(Panel(shown, title=title))
+    slates = pl.DataFrame(tables.read(lake.storage, snapshot.paths_of(taken, "slates"), schemas.SLATES))
+    labels = pl.DataFrame(tables.read(lake.storage, snapshot.paths_of(taken, "labels"), schemas.LABELS)).unique()
+    request, turn = list(schemas.REQUEST_KEY), ["session_index", "turn_index"]
+    wanted = labels.group_by(request).agg(n_evidence=pl.len(), kappa=pl.col("session_index").n_unique())
+    cell = [*request, "policy", "budget"]
+    items = slates.select(*cell, "items").explode("items", empty_as_null=False)
+    shown = items.select(*cell, *[pl.col("items").struct.field(name) for name in turn]).unique()
+    found = shown.join(labels, on=[*request, *turn], how="semi").group_by(cell).agg(n_shown=pl.len())
+    best = (
+        slates.select(cell)
+        .join(wanted, on=request, how="inner")
+        .join(found, on=cell, how="left")
+        .with_columns(complete=pl.col("n_shown").fill_null(0) == pl.col("n_evidence"))
+        .sort(
+            pl.col("history_id").is_in(list(seen_histories)),
+            ~pl.col("complete"),
+            pl.col("kappa") < 2,
+            "budget",
+            pl.col("policy") != "lambdarank",
+            pl.col("policy") != "recall_order",
+            *cell,
+        )
+    )
+    return Chosen(**best.drop("n_shown").row(0, named=True))
+
+
+def show_chosen(lake: Lake, run_id: str, chosen: Chosen, out: Console) -> None:
+    """The chosen slate with its question; evidence is marked."""
+    shown = show(
+        lake, "agentmemrec", run_id, chosen.request_id, chosen.history_id, chosen.policy, chosen.budget
+    )  # fmt: skip
+    assert shown.slate is not None
+    out.print(Text(f"The question of request {chosen.request_id}:"))
+    out.print(Padding(Text(plain(shown.request["text"]), style="italic"), (1, 2)))
+    evidence = f"{chosen.n_evidence} turn{'s' * (chosen.n_evidence != 1)} of {chosen.kappa} session"
+    verdict = "complete: all" if chosen.complete else "not complete: not all"
+    _tell(
+        f"Its slate of policy {chosen.policy}, at most {chosen.budget} tokens, is {verdict} of its evidence is in it "
+        f"(★), {evidence}{'s' * (chosen.kappa != 1)}. Beside each turn stands its rank.",
+        out,
+    )
+    show_text(shown.slate, shown.empty, out)
+
+
+def headline(measured: Summary) -> Summary:
+    """The rows of STRATA."""
+    return replace(measured, rows=tuple(row for row in measured.rows if row.stratum in STRATA))
+
+
+def _show_terms(out: Console) -> None:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for name, meaning in _TERMS.items():
+        table.add_row(Text(f" {name}"), Text(meaning))
+    out.print(table)
+    out.print()
+
+
+def _show_next(place: str, chosen: Chosen, out: Console) -> None:
+    lake = shlex.quote(place)
+    which = f"{shlex.quote(chosen.request_id)} --policy {chosen.policy} --budget {chosen.budget}"
+    for command, what in (
+        (f"slatemill show {lake} {which}", "why these turns: the rank of each, and what the ranker made of it"),
+        (f"slatemill evaluate {lake}", "the whole table: by the number of sessions, by kind of question"),
+    ):
+        out.print(Text(command), soft_wrap=True)
+        out.print(Text(f"    {what}"))
+    _tell("Your own chats: README.md, under “From your own chats to a slate”.", out)
+
+
+def _tell(text: str, out: Console) -> None:
+    out.print(Text(text))

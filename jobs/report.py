@@ -20,6 +20,9 @@ from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
 from pipeline.text import sanitise_name
 
+FEW_GROUPS = 50
+"""Requests with evidence below which a ranker is not to be trusted unseen."""
+
 _NAMED = 3
 """Histories that are named of those without a turn."""
 
@@ -83,8 +86,8 @@ def show_empty(empty: pl.DataFrame, out: Console) -> None:
         out.print(Text(said, style="yellow"))
 
 
-def show_trouble(result: RunReport, command: str, err: Console) -> None:
-    """What failed in a run, and what to do about it; `command` is that run."""
+def show_trouble(result: RunReport, command: str, lake: str, err: Console) -> None:
+    """What failed in a run of `lake`, and what to do about it; `command` is that run."""
     for failure in result.failures:
         err.print(f"failed: {failure.place}: {failure.reason}", style="red", markup=False)
     for stage in result.stages:
@@ -97,7 +100,8 @@ def show_trouble(result: RunReport, command: str, err: Console) -> None:
                 highlight=False,
             )
     for name in result.over_quarantine:
-        err.print(f"{name}: quarantine is over the limit; see `slatemill quarantine list LAKE`", style="red")
+        said = f"{name}: quarantine is over the limit; see `slatemill quarantine list {lake}`"
+        err.print(said, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 def show_training(result: TrainReport, out: Console) -> None:
@@ -118,10 +122,25 @@ def show_training(result: TrainReport, out: Console) -> None:
     )
 
 
+def show_few_groups(result: TrainReport, out: Console) -> None:
+    """Says so where a ranker learned from so few requests that it may well be worse than none."""
+    groups = result.counts["groups"]
+    if groups >= FEW_GROUPS:
+        return
+    said = (
+        f"learned from {groups} request{'s' * (groups != 1)} only: of fewer than {FEW_GROUPS}, a ranker is often worse "
+        "than the order of recall. To compare the two, train with --holdout 0.5, run, then evaluate."
+    )
+    out.print(Text(said, style="yellow"))
+
+
 def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> None:
-    """The completeness table, and what was left out of it."""
+    """The completeness table, and what was left out of it; where nothing can be measured, why, and what to do."""
     title = f"profile {about['profile']}, run {about['run_id']}, pool {about['pool_size']}, style {about['style']}"
     out.print(title, highlight=False)
+    if not any(row.n for row in result.rows):
+        out.print(Text(_why_nothing(result), style="yellow"))
+        return
     for budget in sorted({row.budget for row in result.rows}):
         table = Table(title=f"slates of {budget:,} tokens", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
         table.add_column("requests, policy", no_wrap=True)
@@ -154,6 +173,25 @@ def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> 
             "judged by the rest of their evidence.",
             highlight=False,
         )
+
+
+def _why_nothing(result: Summary) -> str:
+    """Why no row of an evaluation has a request."""
+    if not result.n_requests:
+        return "nothing can be measured: no request has a slate. Ingest requests, and run again."
+    if not result.left_out_trained_on:
+        return (
+            f"nothing can be measured: of {result.n_requests:,} requests none has known evidence. Ingest requests with "
+            "`evidence` (docs/native-format.md says how), and run again."
+        )
+    evidence = (
+        "" if not result.left_out_no_evidence else f", and of {result.left_out_no_evidence:,} no evidence is known"
+    )
+    return (
+        f"nothing can be measured: {result.left_out_trained_on:,} of {result.n_requests:,} requests are of histories "
+        f"that the ranker was trained on{evidence}. Train again with --holdout 0.5, which keeps half of the histories "
+        "from it, and --out FOLDER; run with --ranker FOLDER, then evaluate."
+    )
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def run(
     else:
         report.show_run(result, run_id, out)
         report.show_empty(empty_slates(opened, result), out)
-    report.show_trouble(result, given_to("run"), err)
+    report.show_trouble(result, given_to("run"), lake, err)
     if result.exit_code:
         raise typer.Exit(result.exit_code)
 
@@ -122,6 +122,7 @@ def train(
         say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **trained.as_dict()})
     else:
         report.show_training(trained, out)
+    report.show_few_groups(trained, err)
 
 
 @app.command(epilog="Example: slatemill evaluate lake --profile lexical --json numbers.json")

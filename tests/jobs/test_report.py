@@ -1,0 +1,71 @@
+"""What a job says at its end where its numbers alone would mislead."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from cluster.report import RunReport, StageReport
+from jobs.report import FEW_GROUPS, show_evaluation, show_few_groups, show_trouble
+from jobs.train import TrainReport
+from models.ranker import LightGBMRanker, RankerParams
+from models.registry import RegisteredVersion
+from pipeline.evaluate.bootstrap import Estimate
+from pipeline.evaluate.summary import Row, Summary
+from pipeline.schemas import LABELS
+
+pytestmark = pytest.mark.flash
+
+ABOUT = {
+    "profile": "lexical", "run_id": "r", "pool_size": 128, "style": "dated", "requests_without_slate": 0,
+}  # fmt: skip
+
+
+def said(show, *arguments) -> str:
+    out = io.StringIO()
+    show(*arguments, Console(file=out, width=80))
+    return " ".join(out.getvalue().split())
+
+
+@pytest.mark.parametrize(("groups", "warned"), [(1, True), (FEW_GROUPS - 1, True), (FEW_GROUPS, False)])
+def test_a_ranker_that_learned_from_few_requests_is_warned_of(groups, warned):
+    version = RegisteredVersion("slatemill-lexical", "1", "r", is_champion=True)
+    ranker = LightGBMRanker("", (), RankerParams(), "lexical")
+    text = said(show_few_groups, TrainReport(ranker, {}, {"groups": groups}, version))
+    assert ("worse than the order of recall" in text) == warned
+    assert ("--holdout 0.5" in text) == warned
+
+
+def summary(n_requests: int, no_evidence: int, trained_on: int) -> Summary:
+    n = n_requests - no_evidence - trained_on
+    nothing = Estimate(*[None] * 3) if not n else Estimate(0.5, 0.4, 0.6)
+    row = Row("all", "recall_order", 900, n, *[nothing] * 4)
+    return Summary((row,), n_requests, no_evidence, trained_on, 0, 0, 100, 0)
+
+
+@pytest.mark.parametrize(
+    ("measured", "why"),
+    [
+        (summary(0, 0, 0), "no request has a slate"),
+        (summary(4, 4, 0), "of 4 requests none has known evidence"),
+        (summary(4, 0, 4), "4 of 4 requests are of histories that the ranker was trained on. Train again"),
+        (summary(4, 1, 3), "3 of 4 requests are of histories that the ranker was trained on, and of 1 no evidence"),
+    ],
+)
+def test_where_nothing_can_be_measured_it_is_said_why_in_place_of_tables_of_dashes(measured, why):
+    text = said(show_evaluation, measured, ABOUT)
+    assert f"nothing can be measured: {why}" in text
+    assert "r_pool" not in text
+
+
+def test_where_something_can_be_measured_there_is_a_table():
+    text = said(show_evaluation, summary(4, 1, 2), ABOUT)
+    assert "nothing can be measured" not in text
+    assert "r_pool" in text
+
+
+def test_a_quarantine_over_its_limit_is_told_with_the_lake_to_look_into():
+    report = RunReport((StageReport("pools", rows=10, quarantined=5),), LABELS.empty_table(), [])
+    assert "`slatemill quarantine list my/lake`" in said(show_trouble, report, "slatemill run", "my/lake")
