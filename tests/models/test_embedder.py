@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from models.embedder import EmbedderConfig, SentenceEmbedder, embedder_identity
 from models.resolve import resolve
+from pipeline.text import sanitise_text
 
 CONFIG = EmbedderConfig("all-MiniLM-L6-v2")
 
@@ -116,6 +117,29 @@ def test_vectors_have_unit_length_and_no_texts_have_none(embedder: SentenceEmbed
     assert (rows.shape, vectors.shape) == ((0,), (0, 384))
     _, vectors = embedder.embed_windows(["", "a", "\U0001f600" * 5, "x" * 50_000])
     assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "a lone \ud800",
+            "\udfff",
+            "a\x00b",
+            "\x00",
+            "<|endoftext|>",
+            "[CLS] [SEP] [PAD] [MASK]",
+            "\U0001f469\u200d\U0001f467",
+        ),
+        *("שלום \u202eمرحبا\u202c", "e\u0301" + "z" + "\u0301" * 500, "\u2028\x0b\x85\ufeff\u200b", "\ufffd" * 600),
+    ],
+)
+def test_a_text_that_crashes_embedders_has_vectors_like_any_other_once_it_is_sanitised(
+    embedder: SentenceEmbedder, text: str
+) -> None:
+    rows, vectors = embedder.embed_windows(["before", sanitise_text(text), "after"])
+    assert set(rows) == {0, 1, 2}
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
 
 
