@@ -31,7 +31,7 @@ def init(
         made = "made"
     opened = Lake.init(lake, buckets=buckets)
     out.print(
-        f"{opened.url}: {made}, {opened.buckets} buckets, tokens counted in {opened.tokenizer}",
+        f"{lake}: {made}, {opened.buckets} buckets, tokens counted in {opened.tokenizer}",
         markup=False,
         highlight=False,
         soft_wrap=True,

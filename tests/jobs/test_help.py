@@ -133,8 +133,8 @@ def test_completion_installs_itself(tmp_path: Path) -> None:
 
 
 def test_no_color_is_respected() -> None:
-    coloured = alone("run", "nowhere", FORCE_COLOR="1")
-    plain = alone("run", "nowhere", FORCE_COLOR="1", NO_COLOR="1")
+    coloured = alone("run", "nowhere", FORCE_COLOR="1", TERM="xterm")
+    plain = alone("run", "nowhere", FORCE_COLOR="1", TERM="xterm", NO_COLOR="1")
     assert "\x1b[31m" in coloured.stderr
     assert "\x1b[" not in plain.stderr
     assert (coloured.returncode, plain.returncode) == (2, 2)
