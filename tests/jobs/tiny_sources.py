@@ -205,7 +205,12 @@ def _chatgpt(word: Words) -> Tiny:
                 "children": [f"n{at + 1}"] if at < 3 else [],
                 "message": message,
             }
-        return {"conversation_id": name, "create_time": 1757318400.25 + 10 * day, "current_node": "n3", "mapping": nodes}
+        return {
+            "conversation_id": name,
+            "create_time": 1757318400.25 + 10 * day,
+            "current_node": "n3",
+            "mapping": nodes,
+        }
 
     files = {f"{who}.json": [conversation(f"{who}-late", 2), conversation(f"{who}-early", 1)] for who in WHO}
     return Tiny("chatgpt", files, (), (("#", "mapping", "*"),))
