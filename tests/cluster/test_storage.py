@@ -11,6 +11,7 @@ import sys
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import fsspec
@@ -112,25 +113,22 @@ def test_an_unfinished_file_is_in_no_listing_and_no_glob(tmp_path: Path, monkeyp
     assert list(tmp_path.joinpath("t").iterdir()) == []
 
 
-def test_of_eight_racing_threads_exactly_one_creates(tmp_path: Path) -> None:
-    storage = Storage(str(tmp_path))
+def of_eight_threads_one_creates(storage: Storage, rounds: int) -> None:
+    payloads = [bytes([writer]) * 50_000 for writer in range(8)]
     with ThreadPoolExecutor(8) as threads:
-        for round_ in range(25):
-            payloads = [bytes([writer]) * 50_000 for writer in range(8)]
-            won = list(threads.map(lambda data, name=f"f{round_}": storage.create(name, data), payloads))
+        for name in map(str, range(rounds)):
+            won = list(threads.map(partial(storage.create, name), payloads))
             assert won.count(True) == 1
-            assert storage.read_bytes(f"f{round_}") == payloads[won.index(True)]
+            assert storage.read_bytes(name) == payloads[won.index(True)]
+
+
+def test_of_eight_racing_threads_exactly_one_creates(tmp_path: Path) -> None:
+    of_eight_threads_one_creates(Storage(str(tmp_path)), rounds=25)
 
 
 @pytest.mark.s3
 def test_of_eight_racing_threads_exactly_one_creates_in_s3(s3: Server) -> None:
-    storage = Storage(f"s3://{s3.put('lakes', {})}/{uuid.uuid4().hex}")
-    with ThreadPoolExecutor(8) as threads:
-        for round_ in range(5):
-            payloads = [bytes([writer]) * 50_000 for writer in range(8)]
-            won = list(threads.map(lambda data, name=f"f{round_}": storage.create(name, data), payloads))
-            assert won.count(True) == 1
-            assert storage.read_bytes(f"f{round_}") == payloads[won.index(True)]
+    of_eight_threads_one_creates(Storage(f"s3://{s3.put('lakes', {})}/{uuid.uuid4().hex}"), rounds=5)
 
 
 RACER = """
