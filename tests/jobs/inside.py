@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from cluster.lake import Lake
 from cluster.report import RunReport
@@ -16,6 +18,8 @@ from jobs import cli
 from jobs.config import Profile, load_profile
 from jobs.ingest import IngestReport, ingest
 from jobs.run import Resources, run
+from jobs.show import Shown
+from jobs.show_report import show_request
 from models.ranker import LightGBMRanker
 from pipeline.synth.histories import history
 
@@ -62,3 +66,10 @@ def said_by_main(monkeypatch: Any, capsys: Any, *arguments: str) -> tuple[int, s
         cli.main()
     said = capsys.readouterr()
     return ended.value.code or 0, said.out, said.err
+
+
+def printed(shown: Shown, width: int, with_slate: bool = True) -> str:
+    """What `slatemill show` writes on a terminal of so many columns."""
+    out = io.StringIO()
+    show_request(shown, Console(file=out, width=width), with_slate)
+    return out.getvalue()
