@@ -32,8 +32,14 @@ class NotReached(Exception):
 
 
 def without_secrets(text: str) -> str:
-    """An address, or a message that quotes one, without what it may hold of a password or a signature."""
+    """A message without what the addresses that it quotes may hold of a password or a signature."""
     return re.sub(r"(https?://[^\s?\"']*)\?[^\s\"']*", r"\1", without_password(text))
+
+
+def address_without_secrets(address: str) -> str:
+    """An address, whatever characters it has, without what it may hold of a password or a signature."""
+    plain = without_password(address)
+    return plain.partition("?")[0] if "http" in plain.partition("://")[0] else plain
 
 
 def lacks_bucket(address: str) -> bool:
@@ -111,7 +117,7 @@ class _Reading(io.RawIOBase):
 
 
 def _said(error: Exception, address: str) -> NotReached:
-    place = without_secrets(address)
+    place = address_without_secrets(address)
     if isinstance(error, FileNotFoundError):
         return NotReached(f"{place}: there is no such file or folder")
     if type(error).__name__ == "FileExpired":  # of s3fs, which need not be installed

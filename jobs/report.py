@@ -14,11 +14,9 @@ from rich.text import Text
 from cluster.report import RunReport
 from jobs.ingest import IngestReport
 from jobs.plain import plain
-from jobs.reach import without_secrets
 from jobs.train import TrainReport
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
-from pipeline.text import sanitise_name
 
 FEW_GROUPS = 50
 """Requests with evidence below which a ranker is not to be trusted unseen."""
@@ -28,8 +26,7 @@ _NAMED = 3
 
 
 def show_ingest(source: str, result: IngestReport, lake: str, out: Console) -> None:
-    """What one source brought to `lake`, as the command line names it."""
-    source = sanitise_name(without_secrets(source))
+    """What one source brought to `lake`; both as a terminal may be told of them."""
     if result.already:
         out.print(f"{source}: already ingested as batch {result.batch.name}", markup=False, highlight=False)
         return
@@ -89,7 +86,7 @@ def show_empty(empty: pl.DataFrame, out: Console) -> None:
 def show_trouble(result: RunReport, command: str, lake: str, err: Console) -> None:
     """What failed in a run of `lake`, and what to do about it; `command` is that run."""
     for failure in result.failures:
-        err.print(f"failed: {failure.place}: {failure.reason}", style="red", markup=False)
+        err.print(f"failed: {failure.place}: {plain(failure.reason)}", style="red", markup=False)
     for stage in result.stages:
         if stage.needs_backfill:
             err.print(

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 from fsspec.core import url_to_fs
 
-from jobs.reach import info_of, is_remote, lacks_bucket, opened, reached, without_secrets
+from jobs.reach import address_without_secrets, info_of, is_remote, lacks_bucket, opened, reached
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.source import SUFFIXES, Document
 
@@ -62,7 +62,7 @@ class File:
             with reached(self.fs, address):
                 info = self.fs.info(self.path)
             if _version(info) != self.version:
-                raise IngestError(f"{without_secrets(address)} was written again meanwhile: ingest it again")
+                raise IngestError(f"{address_without_secrets(address)} was written again meanwhile: ingest it again")
         with opened(self.fs, self.path, address) as stream:
             yield stream
 
@@ -100,7 +100,7 @@ def files_of(source: str) -> list[File]:
             "an S3 address begins with the name of one bucket: s3://bucket/key. Credentials come from the environment, "
             "see docs/formats.md"
         )
-    place = without_secrets(source)
+    place = address_without_secrets(source)
     try:
         fs, path = url_to_fs(source)
     except (ImportError, ValueError) as error:

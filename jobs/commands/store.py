@@ -72,8 +72,11 @@ def ingest(
     from cluster.lake import Lake
     from jobs.ingest import AUTO, IngestReport
     from jobs.ingest import ingest as store
+    from jobs.plain import plain
+    from jobs.reach import address_without_secrets
     from jobs.report import show_ingest
     from pipeline.ingest.formats import FORMATS
+    from pipeline.text import sanitise_name
 
     opened = Lake.open(lake)
     if void:
@@ -95,14 +98,15 @@ def ingest(
     try:
         for source in sources:
             report = store(opened, source, source_format, given, workers)
-            stored.append((source, report))
+            named = plain(sanitise_name(address_without_secrets(source)))
+            stored.append((named, report))
             if not as_json:
-                show_ingest(source, report, lake, out)
+                show_ingest(named, report, lake, out)
     finally:
         # What was stored is told also where a later source cannot be.
         if as_json:
-            say_json([{"source": source, **report.as_dict()} for source, report in stored])
-    over = [source for source, report in stored if report.lost_share > QUARANTINE_LIMIT]
+            say_json([{"source": named, **report.as_dict()} for named, report in stored])
+    over = [named for named, report in stored if report.lost_share > QUARANTINE_LIMIT]
     if over:
         said = (
             f"more than {QUARANTINE_LIMIT:.0%} of the rows of {', '.join(over)} are in quarantine, all else is stored"

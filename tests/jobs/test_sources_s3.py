@@ -316,6 +316,17 @@ def test_a_signed_address_is_read_and_its_signature_is_neither_said_nor_stored(s
     assert row["file"] == "x.jsonl"
 
 
+@pytest.mark.parametrize("as_json", [(), ("--json",)], ids=["for people", "for machines"])
+def test_a_signature_is_not_said_where_too_much_of_what_it_opens_is_put_aside(
+    as_json, s3, own, slatemill, tmp_path
+) -> None:
+    s3.put(own, {"half.jsonl": line("eve") + b'{"history_id": 3, "sessions": []}\n'})
+    slatemill("init", tmp_path / "lake")
+    code, said = slatemill("ingest", tmp_path / "lake", s3.signed(f"{own}/half.jsonl"), *as_json)
+    assert (code, "more than 1% of the rows of" in said) == (3, True), said
+    assert "Signature=" not in said
+
+
 @pytest.mark.parametrize("source", ["in/a.jsonl", "in/later/d.jsonl.gz", "in", "in/later/*.gz"])
 def test_an_object_that_is_written_again_between_two_looks_is_refused_and_leaves_no_claim(
     source, s3, own, tmp_path, monkeypatch
