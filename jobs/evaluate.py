@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -23,9 +23,9 @@ from pipeline.evaluate.summary import Summary, summary
 
 _CANDIDATE = schemas.LABELS.names
 _SLATE = [name for name in schemas.SLATES.names if name != "text"]
+_ASKED = [name for name in schemas.REQUESTS.names if name not in ("text", "answer")]
 _READ = {
     "labels": (schemas.LABELS, _CANDIDATE),
-    "requests": (schemas.REQUESTS, [name for name in schemas.REQUESTS.names if name not in ("text", "answer")]),
     "sources": (schemas.SOURCES, [*schemas.TURN_KEY, "continues"]),
     "turns": (schemas.TURNS, [*schemas.TURN_KEY, "session_time"]),
     "pools": (schemas.POOLS, _CANDIDATE),
@@ -58,19 +58,20 @@ def evaluate(
         name: tables.read(lake.storage, snapshot.paths_of(taken, name), schema, columns=columns)
         for name, (schema, columns) in _READ.items()
     }
+    requests = with_batch(lake, taken, "requests", schemas.REQUESTS, _ASKED)
     ranker = taken.identities.get("ranker") or {}
     results = outcomes(
-        read["requests"],
+        requests.drop("seq").to_arrow(),
         read["labels"],
         read["pools"],
         pa.concat_tables([read["slates"], read["oracle_slates"]]),
         read["sources"],
         read["turns"],
-        tables.read(lake.storage, snapshot.paths_of(taken, QUARANTINE, INGEST), schemas.QUARANTINE),
-        arrived(lake, taken),
+        with_batch(lake, taken, QUARANTINE, schemas.QUARANTINE, stage=INGEST),
+        requests.select(*schemas.REQUEST_KEY, "seq"),
         taken.config["as_of"],
     )
-    without_slate = pl.DataFrame(read["requests"]).join(results, on=schemas.REQUEST_KEY, how="anti")
+    without_slate = requests.join(results, on=schemas.REQUEST_KEY, how="anti")
     about = {
         "run_id": taken.run_id,
         "profile": taken.profile,
@@ -84,14 +85,23 @@ def evaluate(
     return measured, about
 
 
-def arrived(lake: Lake, taken: snapshot.Snapshot) -> pl.DataFrame:
-    """In which batch each request of a run came: columns history_id, request_id and seq."""
-    files = pl.DataFrame(taken.files).filter(pl.col("table") == "requests").unique("path", maintain_order=True)
-    columns = list(schemas.REQUEST_KEY)
-    parts = [pl.DataFrame(schema={**dict.fromkeys(columns, pl.String), "seq": pl.Int64})]
-    for path, batch in files.select("path", "batch").iter_rows():
-        keys = pl.DataFrame(tables.read(lake.storage, [path], schemas.REQUESTS, columns=columns))
-        parts.append(keys.with_columns(seq=pl.lit(seq_of(batch), pl.Int64)))
+def with_batch(
+    lake: Lake,
+    taken: snapshot.Snapshot,
+    table: str,
+    schema: pa.Schema,
+    columns: Sequence[str] | None = None,
+    stage: str | None = None,
+    history_ids: Sequence[str] | None = None,
+) -> pl.DataFrame:
+    """The rows of a table (of one stage, of some histories) that a run lists, with the `seq` of the batch of each."""
+    files = pl.DataFrame(taken.files).select("path", "batch").unique("path")
+    batch_of = dict(files.iter_rows())
+    kept = schema if columns is None else pa.schema([schema.field(name) for name in columns])
+    parts = [pl.DataFrame(pl.from_arrow(kept.empty_table())).with_columns(seq=pl.lit(0, pl.Int64))]
+    for path in snapshot.paths_of(taken, table, stage):
+        rows = tables.read(lake.storage, [path], schema, history_ids, columns)
+        parts.append(pl.DataFrame(pl.from_arrow(rows)).with_columns(seq=pl.lit(seq_of(batch_of[path]), pl.Int64)))
     return pl.concat(parts)
 
 

@@ -19,6 +19,7 @@ from cluster.exits import UNFINISHED
 from cluster.lake import Lake
 from cluster.runfiles import QUARANTINE
 from cluster.snapshot import Snapshot
+from jobs.evaluate import with_batch
 from jobs.ingest import INGEST
 from models.ranker import LightGBMRanker
 from models.registry import load_ranker
@@ -321,7 +322,7 @@ def _read(
 
 
 def _unresolved(lake: Lake, part: Snapshot, history_id: str, request_id: str, late: pl.DataFrame) -> int:
-    noted = tables.read(lake.storage, snapshot.paths_of(part, QUARANTINE, INGEST), schemas.QUARANTINE, [history_id])
+    noted = with_batch(lake, part, QUARANTINE, schemas.QUARANTINE, stage=INGEST, history_ids=[history_id])
     found = unresolved_citations(noted, late).filter(pl.col("request_id") == request_id)
     return int(found["n_unresolved"].sum())
 

@@ -19,7 +19,7 @@ def outcomes(
     slates: pa.Table,
     sources: pa.Table,
     turns: pa.Table,
-    ingest_quarantine: pa.Table,
+    noted: pl.DataFrame,
     arrived: pl.DataFrame,
     as_of: str = "arrival",
 ) -> pl.DataFrame:
@@ -29,7 +29,8 @@ def outcomes(
     pool_complete, slate_complete, n_tokens. kappa counts sessions, a continuation as the session that it continues
     (`sources`). Evidence that the request cannot see (n_unseen of it, by the key and time of `turns` and, unless the
     run read `as_of` latest, by the batch in which the request `arrived`: history_id, request_id, seq) is evidence that
-    no slate holds; citations that mean no stored turn (n_unresolved, from ingest's quarantine) are none. A request
+    no slate holds; citations that mean no stored turn (n_unresolved, of those `noted`: see
+    unresolved_citations) are none. A request
     without evidence has n_evidence 0 and is complete in nothing: whoever averages leaves it out.
     """
     gold = pl.DataFrame(labels).unique()
@@ -50,7 +51,7 @@ def outcomes(
         .join(pl.DataFrame(requests).select(*_REQUEST, "category", "adversarial"), on=_REQUEST, how="left")
         .join(evidence, on=_REQUEST, how="left")
         .join(unseen, on=_REQUEST, how="left")
-        .join(unresolved_citations(ingest_quarantine, late), on=_REQUEST, how="left")
+        .join(unresolved_citations(noted, late), on=_REQUEST, how="left")
         .join(in_pool, on=_REQUEST, how="left")
         .join(in_slate, on=_CELL, how="left")
         .with_columns(pl.col("n_evidence", "kappa", "n_unseen", "n_unresolved", "pool_held", "slate_held").fill_null(0))

@@ -10,9 +10,9 @@ import pyarrow as pa
 from models.interfaces import Ranker
 from pipeline import schemas
 from pipeline.evaluate.completeness import evidence_counts
+from pipeline.evaluate.labelling import batch_and_session
 from pipeline.evaluate.losses import lost
 from pipeline.evaluate.ranks import policy_ranks, ranks_by
-from pipeline.ingest.settle import POSITION_BITS
 from pipeline.policies.orders import lambdarank_order
 from pipeline.recall.gather import histories
 from pipeline.recall.options import PoolOptions
@@ -101,12 +101,6 @@ def evidence_of(tables: RequestTables, options: PoolOptions, ranker: Ranker | No
         kappa=int(counts["kappa"].sum()),
         recall_repeats=repeats,
     )
-
-
-def batch_and_session() -> list[pl.Expr]:
-    """The two parts of session_index: the seq of the batch in which a session arrived, and its place there."""
-    parts, per_batch = pl.col("session_index"), 1 << POSITION_BITS
-    return [(parts // per_batch).alias("batch"), (parts % per_batch).alias("session")]
 
 
 def _described(gold: pl.DataFrame, tables: RequestTables) -> pl.DataFrame:

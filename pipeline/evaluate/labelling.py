@@ -10,14 +10,20 @@ from pipeline.ingest.settle import POSITION_BITS
 from pipeline.schemas import REQUEST_KEY, TURN_KEY
 
 
+def batch_and_session() -> list[pl.Expr]:
+    """The two parts of session_index: the seq of the batch in which a session arrived, and its place there."""
+    parts, per_batch = pl.col("session_index"), 1 << POSITION_BITS
+    return [(parts // per_batch).alias("batch"), (parts % per_batch).alias("session")]
+
+
 def late_labels(labels: pa.Table, arrived: pl.DataFrame) -> pl.DataFrame:
     """The labels (LABELS) of turns that came in a later batch than their request: rows of `labels`, distinct.
 
     `arrived` says in which batch each request came: history_id, request_id, seq.
     """
-    seq = pl.col("session_index") // (1 << POSITION_BITS)
+    batch, _ = batch_and_session()
     known = _frame(labels).unique().join(arrived, on=REQUEST_KEY, how="inner")
-    return known.filter(seq > pl.col("seq")).drop("seq")
+    return known.filter(batch > pl.col("seq")).drop("seq")
 
 
 def unseen_evidence(requests: pa.Table, labels: pa.Table, turns: pa.Table, late: pl.DataFrame) -> pl.DataFrame:
@@ -43,20 +49,19 @@ def unseen_evidence(requests: pa.Table, labels: pa.Table, turns: pa.Table, late:
     return unseen.group_by(REQUEST_KEY).agg(n_unseen=pl.len())
 
 
-def unresolved_citations(quarantine: pa.Table, late: pl.DataFrame) -> pl.DataFrame:
-    """Requests with citations for which no label could be made, from ingest's quarantine.
+def unresolved_citations(noted: pl.DataFrame, late: pl.DataFrame) -> pl.DataFrame:
+    """Requests with citations for which no label could be made.
 
-    A source that is delivered again repeats its notes: each counts once. A citation that could be resolved when the
-    request came again (`late`, from late_labels) counts no more. Columns: history_id, request_id, n_unresolved; a row
-    only where n_unresolved > 0.
+    `noted` is ingest's quarantine (QUARANTINE) with the `seq` of the batch that put each row there. A source that is
+    delivered again repeats its notes: each counts once. `late` (late_labels) tells that a request came again when more
+    was stored: what that delivery, or one after it, did not note anew has been resolved. Columns: history_id,
+    request_id, n_unresolved; a row only where n_unresolved > 0.
     """
-    noted = _frame(quarantine).filter((pl.col("code") == Code.CITATION.value) & pl.col("request_id").is_not_null())
-    cited = noted.unique([*REQUEST_KEY, "place"]).group_by(REQUEST_KEY).agg(n_cited=pl.len().cast(pl.Int64))
-    resolved = late.group_by(REQUEST_KEY).agg(n_resolved=pl.len().cast(pl.Int64))
-    left = cited.join(resolved, on=REQUEST_KEY, how="left").with_columns(
-        n_unresolved=pl.col("n_cited") - pl.col("n_resolved").fill_null(0)
-    )
-    return left.filter(pl.col("n_unresolved") > 0).select(*REQUEST_KEY, "n_unresolved")
+    batch, _ = batch_and_session()
+    since = late.group_by(REQUEST_KEY).agg(since=batch.max())
+    cited = noted.filter((pl.col("code") == Code.CITATION.value) & pl.col("request_id").is_not_null())
+    left = cited.join(since, on=REQUEST_KEY, how="left").filter(pl.col("seq") >= pl.col("since").fill_null(0))
+    return left.unique([*REQUEST_KEY, "place"]).group_by(REQUEST_KEY).agg(n_unresolved=pl.len().cast(pl.Int64))
 
 
 def _frame(table: pa.Table) -> pl.DataFrame:

@@ -10,7 +10,8 @@ import polars as pl
 
 from models.interfaces import ExplainedRanker
 from pipeline import schemas
-from pipeline.evaluate.evidence import RequestTables, batch_and_session
+from pipeline.evaluate.evidence import RequestTables
+from pipeline.evaluate.labelling import batch_and_session
 from pipeline.policies.orders import feature_matrix
 from pipeline.render.slate_text import Shown, line_spans, render
 from pipeline.render.style import Style

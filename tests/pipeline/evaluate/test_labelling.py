@@ -65,23 +65,29 @@ def test_evidence_is_unseen_exactly_where_recall_does_not_see_the_turn(sessions,
     assert found.rows() == ([("h", "q", expected)] if expected else [])
 
 
-def test_a_citation_counts_once_however_often_its_source_is_delivered_and_other_notes_do_not_count():
-    def note(place, code, request="q", weight=0):
-        return {"history_id": "h", "request_id": request, "file": "f", "place": place, "code": code, "reason": "why",
-                "origin": "row", "weight": weight}  # fmt: skip
+def noted(*rows):
+    """Notes of ingest, each with the batch that put it down, its place and its code."""
+    put_aside = [
+        {"history_id": "h", "request_id": None if code == "no_labels" else "q", "file": "f", "place": place,
+         "code": code, "reason": "why", "origin": "row", "weight": 0}
+        for _, place, code in rows
+    ]  # fmt: skip
+    table = pa.Table.from_pylist(put_aside, schemas.QUARANTINE)
+    return pl.DataFrame(pl.from_arrow(table)).with_columns(seq=pl.Series([seq for seq, *_ in rows], dtype=pl.Int64))
 
-    rows = [
-        note("a", "citation"),
-        note("a", "citation"),
-        note("b", "citation"),
-        note("c", "bad_request", weight=1),
-        note("d", "no_labels", request=None),
-    ]
-    noted = pa.Table.from_pylist(rows, schemas.QUARANTINE)
-    assert unresolved_citations(noted, NONE_LATE).rows() == [("h", "q", 2)]
-    came = pl.DataFrame([("q", "h", 1 << 20, 0)], schema=NONE_LATE.schema, orient="row")
-    assert unresolved_citations(noted, came).rows() == [("h", "q", 1)]
-    assert unresolved_citations(noted, pl.concat([came, came])).is_empty()
+
+def test_a_citation_counts_once_however_often_its_source_is_delivered_and_other_notes_do_not_count():
+    notes = noted((1, "a", "citation"), (2, "a", "citation"), (2, "b", "citation"), (1, "c", "bad_request"),
+                  (1, "d", "no_labels"))  # fmt: skip
+    assert unresolved_citations(notes, NONE_LATE).rows() == [("h", "q", 2)]
+
+
+def test_what_a_delivery_that_brought_labels_did_not_note_again_is_resolved_however_many_turns_it_named():
+    a_range_and_a_slip = [(1, "D2:1-D2:3", "citation"), (1, "D9:9", "citation")]
+    came = pl.DataFrame([("q", "h", 2 << 20, turn) for turn in range(3)], schema=NONE_LATE.schema, orient="row")
+    assert unresolved_citations(noted(*a_range_and_a_slip, (2, "D9:9", "citation")), came).rows() == [("h", "q", 1)]
+    assert unresolved_citations(noted(*a_range_and_a_slip), came).is_empty()
+    assert unresolved_citations(noted(*a_range_and_a_slip, (3, "D9:9", "citation")), came).rows() == [("h", "q", 1)]
 
 
 def test_a_label_is_late_where_its_turn_came_in_a_later_batch_than_the_request_and_is_then_unseen():

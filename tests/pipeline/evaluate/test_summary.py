@@ -50,12 +50,13 @@ def tables(cases):
         {"history_id": f"h{i}", "session_index": s, "turn_index": t, "role": "user", "text": "x", "n_tokens": 1}
         for i in range(len(cases)) for s, t in TURNS
     ]  # fmt: skip
-    names = ("REQUESTS", "LABELS", "POOLS", "SLATES", "SOURCES", "TURNS", "QUARANTINE")
-    parts = (requests, labels, pools, slates, sources, turns, [])
+    names = ("REQUESTS", "LABELS", "POOLS", "SLATES", "SOURCES", "TURNS")
+    parts = (requests, labels, pools, slates, sources, turns)
     arrived = pl.DataFrame({"history_id": [f"h{i}" for i in range(len(cases))],
                             "request_id": [f"q{i}" for i in range(len(cases))], "seq": 0})  # fmt: skip
     made = [pa.Table.from_pylist(part, getattr(schemas, name)) for part, name in zip(parts, names, strict=True)]
-    return [*made, arrived]
+    noted = pl.DataFrame(pl.from_arrow(schemas.QUARANTINE.empty_table())).with_columns(seq=pl.lit(0, pl.Int64))
+    return [*made, noted, arrived]
 
 
 def slow_share(cases, condition):
@@ -160,3 +161,15 @@ def test_requests_with_doubtful_labels_are_counted_once_and_only_where_they_coun
     twice = pl.concat([doubtful, doubtful.with_columns(policy=pl.lit("q"))])
     result = summary(twice, ["h0"], draws=100)
     assert (result.with_unseen_evidence, result.with_unresolved_citations) == (1, 1)
+
+
+@pytest.mark.parametrize(("as_of", "unseen"), [("arrival", 1), ("latest", 0)])
+def test_evidence_that_arrived_after_its_request_is_unseen_unless_the_run_read_the_latest(as_of, unseen):
+    later = {(3 << 20, 0)}
+    requests, labels, pools, slates, sources, turns, noted, arrived = tables([({(1, 0)}, {(1, 0)}, {(1, 0)}, "1")])
+    moved = labels.to_pylist()
+    for label, (session, turn) in zip(moved, later, strict=True):
+        label.update(session_index=session, turn_index=turn)
+    labels = pa.Table.from_pylist(moved, schemas.LABELS)
+    frame = outcomes(requests, labels, pools, slates, sources, turns, noted, arrived, as_of)
+    assert frame["n_unseen"].to_list() == [unseen] * frame.height
