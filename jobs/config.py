@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from jobs.names import PROFILE_FILES, profile_names
 from models.ranker import RankerParams
+from pipeline.features.registry import AGENTMEMREC, default_features, feature
+from pipeline.recall.late.options import Code
 from pipeline.recall.options import PoolOptions
 
 Policy = Literal["recall_order", "bm25_order", "dense_order", "lambdarank", "oracle"]
@@ -31,6 +33,18 @@ class EmbedderOptions(_Strict):
 
     model: str = "all-MiniLM-L6-v2"
     max_tokens: int = Field(default=256, ge=32, le=8192)
+
+
+class LateInteractionOptions(_Strict):
+    """The encoder of late interaction, the word pieces of one window, and where codes of turns come from.
+
+    `stored`: written once for every turn; `on_the_fly`: made of the turns that pass `recall.prefilter`, in every run.
+    """
+
+    model: str = "all-MiniLM-L6-v2"
+    max_tokens: int = Field(default=256, ge=32, le=8192)
+    source: Literal["stored", "on_the_fly"] = "stored"
+    code: Code = "int8"
 
 
 class SlateChoices(_Strict):
@@ -60,15 +74,33 @@ class Profile(_Strict):
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
     embedder: EmbedderOptions | None = EmbedderOptions()
+    late_interaction: LateInteractionOptions = LateInteractionOptions()
     recall: PoolOptions = PoolOptions()
+    features: tuple[str, ...] = Field(default=AGENTMEMREC, min_length=1)
     slates: SlateChoices = SlateChoices()
     ranker: RankerParams = RankerParams()
     as_of: Literal["arrival", "latest"] = "arrival"
 
+    @model_validator(mode="before")
+    @classmethod
+    def _features_of_channels(cls, values: Any) -> Any:
+        """Where no features are named: AgentMemRec's ten, as far as the profile has their channels."""
+        if not isinstance(values, dict) or "features" in values:
+            return values
+        try:
+            scored = PoolOptions.model_validate(values.get("recall", {})).scored
+        except ValidationError:
+            return values  # it is reported with the rest
+        return {**values, "features": default_features(scored)}
+
     @model_validator(mode="after")
     def _channels_have_models(self) -> Profile:
-        if "dense" in self.recall.channels and self.embedder is None:
+        if self.recall.needs_vectors and self.embedder is None:
             raise ValueError("recall.channels names dense, but embedder is null: name a model or drop the channel")
+        if len(set(self.features)) < len(self.features):
+            raise ValueError("features must be distinct")
+        for name in self.features:
+            feature(name, self.recall.scored)
         for policy, channel in (("bm25_order", "bm25"), ("dense_order", "dense")):
             if policy in self.slates.policies and channel not in self.recall.channels:
                 raise ValueError(f"policy {policy} needs the channel {channel} in recall.channels")

@@ -20,6 +20,7 @@ from models.registry import log_evaluation
 from pipeline import schemas
 from pipeline.evaluate.completeness import outcomes
 from pipeline.evaluate.summary import Summary, summary
+from pipeline.recall.options import PoolOptions
 
 _CANDIDATE = schemas.LABELS.names
 _SLATE = [name for name in schemas.SLATES.names if name != "text"]
@@ -28,7 +29,6 @@ _READ = {
     "labels": (schemas.LABELS, _CANDIDATE),
     "sources": (schemas.SOURCES, [*schemas.TURN_KEY, "continues"]),
     "turns": (schemas.TURNS, [*schemas.TURN_KEY, "session_time"]),
-    "pools": (schemas.POOLS, _CANDIDATE),
     "slates": (schemas.SLATES, _SLATE),
     "oracle_slates": (schemas.SLATES, _SLATE),
 }
@@ -58,12 +58,14 @@ def evaluate(
         name: tables.read(lake.storage, snapshot.paths_of(taken, name), schema, columns=columns)
         for name, (schema, columns) in _READ.items()
     }
+    scored = PoolOptions.model_validate(taken.config["recall"]).scored
+    pools = tables.read(lake.storage, snapshot.paths_of(taken, "pools"), schemas.pools(scored), columns=_CANDIDATE)
     requests = with_batch(lake, taken, "requests", schemas.REQUESTS, _ASKED)
     ranker = taken.identities.get("ranker") or {}
     results = outcomes(
         requests.drop("seq").to_arrow(),
         read["labels"],
-        read["pools"],
+        pools,
         pa.concat_tables([read["slates"], read["oracle_slates"]]),
         read["sources"],
         read["turns"],

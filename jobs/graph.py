@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,16 +11,20 @@ import pyarrow as pa
 from cluster.stage import Choice, Input, ModelSpec, ShardOutput, Span, Stage
 from jobs.config import Profile
 from models.embedder import EmbedderConfig, SentenceEmbedder, embedder_identity
-from models.interfaces import Embedder
+from models.interfaces import Embedder, TokenEncoder
 from models.ranker import LightGBMRanker
+from models.token_encoder import LateInteractionEncoder, TokenEncoderConfig, token_encoder_identity
 from models.tokens import token_counter
 from pipeline import schemas
-from pipeline.features.ten import features
+from pipeline.features.candidates import features
 from pipeline.policies.slates import SlateOptions, oracle_slates, slates
 from pipeline.recall.analyzer import ANALYZER_ID
+from pipeline.recall.gather import LateTables
+from pipeline.recall.late.options import Code
 from pipeline.recall.options import PoolOptions
 from pipeline.recall.pools import pools
 from pipeline.terms import terms
+from pipeline.tokens import request_tokens, turn_tokens
 from pipeline.vectors import request_vectors, turn_vectors
 
 Tables = Mapping[str, pa.Table]
@@ -47,57 +51,106 @@ def stages_to_features(profile: Profile) -> list[Stage]:
         "turns": seen_turns,
         "terms": Input("terms", analyzed, schemas.TERMS, span, of_primary=True),
     }
-    if profile.embedder is not None:
-        config = EmbedderConfig(name=profile.embedder.model, max_tokens=profile.embedder.max_tokens)
-        identity = embedder_identity(config)
-        embedded: Choice = ("model", identity.choice_id)
-        model = ModelSpec(identity.choice_id, partial(SentenceEmbedder, config))
-        turn_schema, request_schema = schemas.turn_vectors(identity.dim), schemas.request_vectors(identity.dim)
-        common: dict[str, Any] = {"identities": (identity.text,), "model": model}
-        path += [
-            _stage(
-                "turn_vectors",
-                embedded,
-                turn_schema,
-                {"turns": Input("turns", None, schemas.TURNS)},
-                "turns",
-                _turn_vectors,
-                costly=True,
-                **common,
-            ),
-            _stage(
-                "request_vectors",
-                embedded,
-                request_schema,
-                {"requests": requests},
-                "requests",
-                _request_vectors,
-                **common,
-            ),
-        ]
-        pool_inputs["turn_vectors"] = Input("turn_vectors", embedded, turn_schema, span, of_primary=True)
-        pool_inputs["request_vectors"] = Input("request_vectors", embedded, request_schema)
+    if profile.recall.needs_vectors:
+        path += _vector_stages(profile, pool_inputs, seen_turns)
+    pool_models: dict[str, Any] = {}
+    if profile.recall.encoders:
+        path += _token_stages(profile, pool_inputs, pool_models)
     path += [
         _stage(
             "pools",
             by_profile,
-            schemas.POOLS,
+            schemas.pools(profile.recall.scored),
             pool_inputs,
             "requests",
-            partial(_pools, options=profile.recall),
+            partial(_pools, options=profile.recall, code=profile.late_interaction.code),
             config={"recall": profile.recall.model_dump(mode="json"), "as_of": profile.as_of},
-            version=2,
+            version=3,
+            **pool_models,
         ),
         _stage(
             "features",
             by_profile,
-            schemas.FEATURES,
-            {"pools": Input("pools", by_profile, schemas.POOLS), "turns": seen_turns},
+            schemas.features(profile.features),
+            {
+                "pools": Input("pools", by_profile, schemas.pools(profile.recall.scored)),
+                "turns": seen_turns,
+                "requests": requests,
+            },
             "pools",
-            _features,
+            partial(_features, names=profile.features, channels=profile.recall.scored),
+            config={"features": list(profile.features)},
+            version=2,
         ),
     ]
     return path
+
+
+def _vector_stages(profile: Profile, pool_inputs: dict[str, Input], seen_turns: Input) -> list[Stage]:
+    """Vectors of turns and requests, and what pools read of them, put into `pool_inputs`."""
+    assert profile.embedder is not None, "a profile with a dense channel has an embedder"
+    config = EmbedderConfig(name=profile.embedder.model, max_tokens=profile.embedder.max_tokens)
+    identity = embedder_identity(config)
+    embedded: Choice = ("model", identity.choice_id)
+    turn_schema, request_schema = schemas.turn_vectors(identity.dim), schemas.request_vectors(identity.dim)
+    pool_inputs["turn_vectors"] = Input("turn_vectors", embedded, turn_schema, seen_turns.span, of_primary=True)
+    pool_inputs["request_vectors"] = Input("request_vectors", embedded, request_schema)
+    model: dict[str, Any] = {
+        "identities": (identity.text,),
+        "model": ModelSpec(identity.choice_id, partial(SentenceEmbedder, config)),
+    }
+    turns, requests = Input("turns", None, schemas.TURNS), Input("requests", None, schemas.REQUESTS)
+    return [
+        _stage("turn_vectors", embedded, turn_schema, {"turns": turns}, "turns", _turn_vectors, costly=True, **model),
+        _stage(
+            "request_vectors", embedded, request_schema, {"requests": requests}, "requests", _request_vectors, **model
+        ),
+    ]
+
+
+def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: dict[str, Any]) -> list[Stage]:
+    """Tokens of requests and, where they are stored, codes of turns; what pools read of them is put into its inputs.
+
+    Codes that are not stored are made where pools are: then its stage holds the model.
+    """
+    late = profile.late_interaction
+    config = TokenEncoderConfig(name=late.model, max_tokens=late.max_tokens)
+    identity = token_encoder_identity(config)
+    spec = ModelSpec(f"tokens-{identity.choice_id}", partial(LateInteractionEncoder, config))
+    model: dict[str, Any] = {"identities": (identity.text,), "model": spec}
+    of_requests: Choice = ("model", identity.choice_id)
+    request_schema = schemas.request_tokens(identity.dim)
+    requests = Input("requests", None, schemas.REQUESTS)
+    pool_inputs["late_request_tokens"] = Input("request_tokens", of_requests, request_schema)
+    stages = [
+        _stage(
+            "request_tokens", of_requests, request_schema, {"requests": requests}, "requests", _request_tokens, **model
+        )
+    ]
+    if late.source == "on_the_fly":
+        pool_models.update(model)
+        return stages
+    of_turns: Choice = ("model", f"{identity.choice_id}-{late.code}")
+    turn_schema = schemas.turn_tokens(identity.dim)
+    span = pool_inputs["turns"].span
+    pool_inputs["late_turn_tokens"] = Input("turn_tokens", of_turns, turn_schema, span, of_primary=True)
+    turns = Input("turns", None, schemas.TURNS)
+    compute = partial(_turn_tokens, code=late.code)
+    config_of = {"code": late.code}
+    return [
+        _stage(
+            "turn_tokens",
+            of_turns,
+            turn_schema,
+            {"turns": turns},
+            "turns",
+            compute,
+            config=config_of,
+            costly=True,
+            **model,
+        ),
+        *stages,
+    ]
 
 
 def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None) -> list[Stage]:
@@ -106,7 +159,7 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
     span: Span = "all" if profile.as_of == "latest" else "prefix"
     inputs = {
         "requests": Input("requests", None, schemas.REQUESTS),
-        "features": Input("features", by_profile, schemas.FEATURES),
+        "features": Input("features", by_profile, schemas.features(profile.features)),
         "turns": Input("turns", None, schemas.TURNS, span, of_primary=True),
     }
     policies = policies_of(profile, ranker)
@@ -191,7 +244,19 @@ def _request_vectors(tables: Tables, embedder: Embedder) -> ShardOutput:
     return ShardOutput(*request_vectors(tables["requests"], embedder))
 
 
-def _pools(tables: Tables, _: None, *, options: PoolOptions) -> ShardOutput:
+def _turn_tokens(tables: Tables, encoder: TokenEncoder, *, code: Code) -> ShardOutput:
+    return ShardOutput(*turn_tokens(tables["turns"], encoder, code))
+
+
+def _request_tokens(tables: Tables, encoder: TokenEncoder) -> ShardOutput:
+    return ShardOutput(*request_tokens(tables["requests"], encoder))
+
+
+def _pools(tables: Tables, encoder: TokenEncoder | None, *, options: PoolOptions, code: Code) -> ShardOutput:
+    late = {
+        name: LateTables(tables[f"{name}_request_tokens"], tables.get(f"{name}_turn_tokens"), encoder, code)
+        for name in options.encoders
+    }
     return ShardOutput(
         pools(
             tables["requests"],
@@ -200,12 +265,13 @@ def _pools(tables: Tables, _: None, *, options: PoolOptions) -> ShardOutput:
             tables.get("turn_vectors"),
             tables.get("request_vectors"),
             options,
+            late,
         )
     )
 
 
-def _features(tables: Tables, _: None) -> ShardOutput:
-    return ShardOutput(features(tables["pools"], tables["turns"]))
+def _features(tables: Tables, _: None, *, names: Sequence[str], channels: Sequence[str]) -> ShardOutput:
+    return ShardOutput(features(tables["pools"], tables["turns"], tables["requests"], names, channels))
 
 
 def _slates(

@@ -32,10 +32,15 @@ def schema(table: str | None = None, dim: int | None = None) -> dict[str, dict[s
 
 
 def _described(info: TableInfo, dim: int | None) -> dict[str, Any]:
-    fields = info.schema_for(_ANY_DIM if dim is None else dim)
+    values: dict[str, int | list[str]] = {
+        "dim": _ANY_DIM if dim is None else dim,
+        "channels": ["<channel>"],
+        "features": ["<feature>"],
+    }
+    fields = info.schema_for(values[info.parameter or "dim"])
     return {
         "description": info.description,
-        "parameters": ["dim"] if info.has_vectors else [],
+        "parameters": [info.parameter] if info.parameter else [],
         "columns": [_column(field) for field in fields],
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +29,7 @@ from pipeline.evaluate.evidence import Evidence, RequestTables, evidence_of
 from pipeline.evaluate.labelling import late_labels, unresolved_citations
 from pipeline.evaluate.one_slate import OneSlate, one_slate
 from pipeline.ingest.settle import POSITION_BITS
+from pipeline.recall.gather import LateTables
 from pipeline.recall.options import PoolOptions
 from pipeline.render.style import STYLES
 
@@ -129,7 +131,7 @@ def show(
     snapshot.verify(lake, part)
     options = PoolOptions.model_validate(taken.config["recall"])
     last = None if taken.config["as_of"] == "latest" else seq_of(batch)
-    found = _read(lake, part, history, request_id, last, "dense" in options.channels)
+    found = _read(lake, part, history, request_id, last, taken.config)
     ranker, why_none = _ranker(taken)
     has_slate = found.slates.num_rows > 0
     if not found.labels.num_rows:
@@ -140,7 +142,7 @@ def show(
     if evidence.slates.height:
         chosen = _choose(evidence, taken, policy, budget)
         style = STYLES.get(taken.config["slates"]["style"])
-        slate = one_slate(found, evidence.turns, *chosen, options.channels, style, ranker)
+        slate = one_slate(found, evidence.turns, *chosen, options.scored, style, ranker)
     notes = [] if why_none is None else [f"ranker: {why_none}"]
     known = taken.identities.get("ranker") or {}
     if history in known.get("seen_histories", ()):
@@ -287,7 +289,7 @@ def _require_finished(taken: Snapshot, part: Snapshot, batch: str, request_id: s
 
 
 def _read(
-    lake: Lake, part: Snapshot, history_id: str, request_id: str, last: int | None, with_vectors: bool
+    lake: Lake, part: Snapshot, history_id: str, request_id: str, last: int | None, config: Mapping[str, Any]
 ) -> RequestTables:
     """What there is of a request; of turns it could see those of the batches up to `last` (None: all)."""
 
@@ -298,11 +300,17 @@ def _read(
         rows = of_history(table, schema)
         return rows.filter(pc.equal(rows["request_id"], pa.scalar(request_id, pa.large_string())))
 
+    options = PoolOptions.model_validate(config["recall"])
     turn_vectors = request_vectors = None
-    if with_vectors:
+    if options.needs_vectors:
         dim = _dim(lake, snapshot.paths_of(part, "request_vectors")[0])
         turn_vectors = of_history("turn_vectors", schemas.turn_vectors(dim))
         request_vectors = of_request("request_vectors", schemas.request_vectors(dim))
+    late = {}
+    if options.encoders and config["late_interaction"]["source"] == "stored":
+        dim = _dim(lake, snapshot.paths_of(part, "request_tokens")[0])
+        asked = of_request("request_tokens", schemas.request_tokens(dim))
+        late["late"] = LateTables(asked, of_history("turn_tokens", schemas.turn_tokens(dim)))
     slates = [of_request(table, schemas.SLATES) for table in ("slates", "oracle_slates")]
     told = of_history("turns", schemas.TURNS)
     in_time = told if last is None else told.filter(pc.less(told["session_index"], (last + 1) << POSITION_BITS))
@@ -315,8 +323,9 @@ def _read(
         terms=of_history("terms", schemas.TERMS),
         turn_vectors=turn_vectors,
         request_vectors=request_vectors,
-        pools=of_request("pools", schemas.POOLS),
-        features=of_request("features", schemas.FEATURES),
+        late=late,
+        pools=of_request("pools", schemas.pools(options.scored)),
+        features=of_request("features", schemas.features(config["features"])),
         slates=pa.concat_tables(slates),
     )
 

@@ -70,18 +70,18 @@ def train(lake: Lake, profile: Profile, resources: Resources, holdout: float, ou
         raise RunFailed(report)
     features, labels = gather(lake, profile)
     held = held_out(features["history_id"], holdout)
-    learned = training_groups(features.filter(pc.invert(held)), labels, schemas.FEATURE_NAMES)
+    learned = training_groups(features.filter(pc.invert(held)), labels, profile.features)
     if not len(learned.group_sizes):
         raise NothingToLearn(
             f"no request of this lake outside the holdout ({holdout:g}) has evidence in its pool: ingest labelled "
             "histories, or lower --holdout"
         )
-    checked = training_groups(features.filter(held), labels, schemas.FEATURE_NAMES)
+    checked = training_groups(features.filter(held), labels, profile.features)
     ranker = fit(
         learned.matrix,
         learned.relevance,
         learned.group_sizes,
-        schemas.FEATURE_NAMES,
+        profile.features,
         profile.ranker,
         seen_histories=sorted(set(learned.history_ids)),
         profile=profile.name,
@@ -116,11 +116,11 @@ def gather(lake: Lake, profile: Profile) -> tuple[pa.Table, pa.Table]:
             asked = tables.read(lake.storage, [lake.path("requests", bucket, batch.name)], schemas.REQUESTS)
             wanted = pl.DataFrame(asked).filter(~pl.col("adversarial"))
             path = lake.path("features", bucket, batch.name, ("profile", profile.name))
-            rows = tables.read(lake.storage, [path], schemas.FEATURES)
+            rows = tables.read(lake.storage, [path], schemas.features(profile.features))
             features.append(_of_requests(rows, wanted.join(pl.DataFrame(gold), on=schemas.REQUEST_KEY, how="semi")))
             labels.append(_of_requests(gold, wanted))
     return (
-        pa.concat_tables([schemas.FEATURES.empty_table(), *features]),
+        pa.concat_tables([schemas.features(profile.features).empty_table(), *features]),
         pa.concat_tables([schemas.LABELS.empty_table(), *labels]),
     )
 
@@ -144,7 +144,7 @@ def _fraction(history_id: str) -> float:
 def _metrics(name: str, ranker: LightGBMRanker, groups: Groups) -> dict[str, float]:
     if not len(groups.group_sizes):
         return {}
-    scores = ranker.score(groups.matrix, schemas.FEATURE_NAMES)
+    scores = ranker.score(groups.matrix, ranker.feature_names)
     return {
         f"{name}_ndcg_10": ndcg_at(10, groups.relevance, scores, groups.group_sizes),
         f"{name}_auc": auc(groups.relevance, scores),

@@ -16,15 +16,13 @@ import numpy.typing as npt
 
 from models.digests import weights_digest
 from models.resolve import resolve
+from models.windows import WindowSizes, batches, model_inputs, windows_of
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 SCHEME = 1
 """Version of how texts are cut, padded and batched: part of the identity, to be raised with any change of vectors."""
-
-_SHORTEST_PAD = 32
-_OVERLAP = 8  # a window repeats the last eighth of the one before
 
 Windows = list[list[int]]
 Vectors = npt.NDArray[np.float32]
@@ -42,27 +40,17 @@ class EmbedderConfig:
     """Windows of one batch; every batch has exactly this many."""
 
     def __post_init__(self) -> None:
-        if self.max_tokens < _SHORTEST_PAD or self.batch_size < 1:
-            raise ValueError(
-                f"an embedder needs max_tokens >= {_SHORTEST_PAD} and batch_size >= 1, "
-                f"not {self.max_tokens} and {self.batch_size}"
-            )
+        _ = self.sizes
+
+    @property
+    def sizes(self) -> WindowSizes:
+        """How texts are cut, padded and batched."""
+        return WindowSizes(self.max_tokens, self.batch_size)
 
     @property
     def short_name(self) -> str:
         """The model's name without owner or folder."""
         return Path(self.name).name
-
-    @property
-    def overlap(self) -> int:
-        """Word pieces that a window shares with the one before it."""
-        return self.max_tokens // _OVERLAP
-
-    @property
-    def pad_lengths(self) -> tuple[int, ...]:
-        """The lengths to which windows are padded: 32, doubled up to max_tokens, which is the last."""
-        doubled = (_SHORTEST_PAD << step for step in range(self.max_tokens.bit_length()))
-        return (*(length for length in doubled if length < self.max_tokens), self.max_tokens)
 
 
 @dataclass(frozen=True)
@@ -90,10 +78,7 @@ def embedder_identity(config: EmbedderConfig) -> EmbedderIdentity:
             "name": config.short_name,
             "weights": weights_digest(path),
             "dim": dim,
-            "max_tokens": config.max_tokens,
-            "overlap": config.overlap,
-            "pad_lengths": config.pad_lengths,
-            "batch_size": config.batch_size,
+            **config.sizes.as_dict(),
             "dtype": "float32",
         },
         sort_keys=True,
@@ -105,10 +90,8 @@ def embedder_identity(config: EmbedderConfig) -> EmbedderIdentity:
 class SentenceEmbedder:
     """Embeds text with a sentence-transformers model: its own tokenizer and modules, float32, unit length.
 
-    A text longer than `max_tokens` word pieces is read in consecutive windows, each of which repeats the last eighth of
-    the one before, so that what stands on a border is seen whole once. Windows are padded to a few fixed lengths and
-    run in batches of exactly `batch_size`, filled up with dummies: with the shapes of all matrix products fixed, a
-    window's vector is bitwise the same whatever else is in the call, and on one thread as on many.
+    A text longer than `max_tokens` word pieces is read in windows, and windows run in batches of one shape, as
+    models.windows says: a window's vector is bitwise the same whatever else is in the call.
 
     Loading takes seconds (torch) and reaches no network once `models.resolve` has found the model. Threads: as torch
     takes them from OMP_NUM_THREADS. Raises ModelNotFound or ValueError, as embedder_identity does.
@@ -130,41 +113,16 @@ class SentenceEmbedder:
 
         A vector that is not finite is computed once more, alone and in float64; it stays as it is if that fails too.
         """
-        rows, windows = self._windows(texts)
-        padded = np.searchsorted(self.config.pad_lengths, [len(window) for window in windows])
+        if not texts:
+            return np.zeros(0, np.int64), np.zeros((0, self.dim), np.float32)
+        encoded = windows_of(self._tokenizer, texts, self.config.sizes)
+        rows, windows = np.asarray(encoded["overflow_to_sample_mapping"], np.int64), encoded["input_ids"]
         vectors = np.empty((len(windows), self.dim), np.float32)
-        for step, length in enumerate(self.config.pad_lengths):
-            members = np.flatnonzero(padded == step)
-            for start in range(0, len(members), self.config.batch_size):
-                batch = members[start : start + self.config.batch_size]
-                vectors[batch] = self._embed_batch([windows[member] for member in batch], length)
+        for batch in batches(windows, self.config.sizes, self._tokenizer.pad_token_id):
+            made = _forward(self._model, self._tokenizer, batch.ids, batch.mask)
+            vectors[batch.members] = made[: len(batch.members)]
         self._mend(windows, vectors)
         return rows, vectors
-
-    def _windows(self, texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], Windows]:
-        """The word pieces of every window, and the text that each belongs to."""
-        if not texts:
-            return np.zeros(0, np.int64), []
-        encoded = self._tokenizer(
-            list(texts),
-            truncation=True,
-            max_length=self.config.max_tokens,
-            stride=self.config.overlap,
-            return_overflowing_tokens=True,
-            return_attention_mask=False,
-            return_token_type_ids=False,
-        )
-        return np.asarray(encoded["overflow_to_sample_mapping"], np.int64), encoded["input_ids"]
-
-    def _embed_batch(self, windows: Windows, length: int) -> Vectors:
-        """Vectors, shape (len(windows), dim), of at most batch_size windows padded to `length`."""
-        ids = np.full((self.config.batch_size, length), self._tokenizer.pad_token_id, np.int64)
-        mask = np.zeros_like(ids)
-        mask[len(windows) :, 0] = 1  # a dummy must see something, or its mean is that of nothing
-        for row, window in enumerate(windows):
-            ids[row, : len(window)] = window
-            mask[row, : len(window)] = 1
-        return _forward(self._model, self._tokenizer, ids, mask)[: len(windows)]
 
     def _mend(self, windows: Windows, vectors: Vectors) -> None:
         broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -182,20 +140,14 @@ def _forward(
     """Unit vectors of padded windows, through all of the model's modules."""
     import torch  # noqa: PLC0415 - seconds
 
-    features: dict[str, Any] = {
-        "input_ids": torch.from_numpy(ids).to(model.device),
-        "attention_mask": torch.from_numpy(mask).to(model.device),
-        "modality": "text",
-    }
-    if "token_type_ids" in tokenizer.model_input_names:
-        features["token_type_ids"] = torch.zeros_like(features["input_ids"])
+    features = model_inputs(tokenizer, ids, mask, model.device)
     with torch.inference_mode():
         vectors = torch.nn.functional.normalize(model(features)["sentence_embedding"], dim=1)
     return np.asarray(vectors.to("cpu", torch.float32).numpy())
 
 
 def _load(path: Path) -> SentenceTransformer:
-    with _quiet():
+    with quiet():
         import torch  # noqa: PLC0415 - seconds
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - seconds
 
@@ -204,7 +156,7 @@ def _load(path: Path) -> SentenceTransformer:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """No bar and no chatter of transformers while a model loads: a worker's output is read by people."""
     from transformers.utils import logging  # noqa: PLC0415 - seconds
 

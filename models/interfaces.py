@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -67,5 +67,32 @@ class ExplainedRanker(Ranker, Protocol):
         """Shape (n, len(names) + 1), the last column the base, equal in all rows; a row adds up to its score.
 
         Raises as `score`.
+        """
+        ...
+
+
+class TokenVectors(NamedTuple):
+    """A vector of unit length for every token that counts, in order of text and place; arrays of equal length.
+
+    `text` is the index of the text, ascending; `start` and `end` are its characters that the token covers; `vectors`
+    has shape (tokens, dim). A text longer than the model's window repeats the tokens where two windows overlap.
+    """
+
+    text: npt.NDArray[np.int64]
+    start: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    vectors: npt.NDArray[np.float32]
+
+
+class TokenEncoder(Protocol):
+    """Turns text into a vector for every token."""
+
+    name: str
+    dim: int
+
+    def encode(self, texts: Sequence[str], task: Literal["query", "document"]) -> TokenVectors:
+        """Token vectors of each text, of requests (`query`) or of turns (`document`).
+
+        A text's vectors depend on that text alone. A vector that is not finite is left as it came.
         """
         ...

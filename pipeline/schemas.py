@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
+
+Value = TypeVar("Value", int, Sequence[str])
 
 TEXT = pa.large_string()
 TIME = pa.timestamp("us", tz="UTC")
@@ -21,19 +24,18 @@ REQUEST_KEY = ("history_id", "request_id")
 
 @dataclass(frozen=True)
 class TableInfo:
-    """What a table holds, and its schema; that of a table with vectors takes their length, `dim`."""
+    """What a table holds, and its schema; a table's schema may depend on one `parameter`.
+
+    `dim` is the length of its vectors, `channels` and `features` are names that a profile lists.
+    """
 
     description: str
-    schema: pa.Schema | Callable[[int], pa.Schema]
+    schema: pa.Schema | Callable[[Any], pa.Schema]
+    parameter: Literal["dim", "channels", "features"] | None = None
 
-    @property
-    def has_vectors(self) -> bool:
-        """Whether the schema depends on the length of vectors."""
-        return callable(self.schema)
-
-    def schema_for(self, dim: int) -> pa.Schema:
-        """The schema, with vectors of `dim` values where it has any."""
-        return self.schema(dim) if callable(self.schema) else self.schema
+    def schema_for(self, value: int | Sequence[str]) -> pa.Schema:
+        """The schema, with `value` for its parameter where it has one."""
+        return self.schema(value) if callable(self.schema) else self.schema
 
 
 TABLES: dict[str, TableInfo] = {}
@@ -47,10 +49,16 @@ def _table(name: str, fields: Sequence[pa.Field], description: str) -> pa.Schema
     return schema
 
 
-def _vector_table(schema: Callable[[int], pa.Schema]) -> Callable[[int], pa.Schema]:
-    """Makes a function that gives a schema known under its name; its docstring says what the table holds."""
-    TABLES[schema.__name__] = TableInfo(" ".join((schema.__doc__ or "").split()), schema)
-    return schema
+def _table_by(
+    parameter: Literal["dim", "channels", "features"],
+) -> Callable[[Callable[[Value], pa.Schema]], Callable[[Value], pa.Schema]]:
+    """Makes a function of a parameter give a schema known under its name; its docstring says what the table holds."""
+
+    def known(schema: Callable[[Value], pa.Schema]) -> Callable[[Value], pa.Schema]:
+        TABLES[schema.__name__] = TableInfo(" ".join((schema.__doc__ or "").split()), schema, parameter)
+        return schema
+
+    return known
 
 
 _KEY_FIELDS = [
@@ -127,7 +135,7 @@ TERMS = _table(
 )
 
 
-@_vector_table
+@_table_by("dim")
 def turn_vectors(dim: int) -> pa.Schema:
     """One row a window of a turn: a vector of `dim` values and unit length."""
     return pa.schema(
@@ -135,52 +143,75 @@ def turn_vectors(dim: int) -> pa.Schema:
     )
 
 
-@_vector_table
+@_table_by("dim")
 def request_vectors(dim: int) -> pa.Schema:
     """One row a request: a vector of `dim` values and unit length."""
     return pa.schema([*_REQUEST_FIELDS, pa.field("vector", _vector(dim), nullable=False)])
+
+
+@_table_by("dim")
+def turn_tokens(dim: int) -> pa.Schema:
+    """One row a turn: codes of its token vectors for late interaction. Token k of a turn has the vector `vectors[k] *
+    scales[k]`, of `dim` values and about unit length; with the code `pooled` it stands for about four tokens."""
+    coded = pa.large_list(pa.field("item", pa.list_(pa.field("item", pa.int8(), nullable=False), dim), nullable=False))
+    scales = pa.large_list(pa.field("item", pa.float32(), nullable=False))
+    return pa.schema(
+        [*_KEY_FIELDS, pa.field("scales", scales, nullable=False), pa.field("vectors", coded, nullable=False)]
+    )
+
+
+@_table_by("dim")
+def request_tokens(dim: int) -> pa.Schema:
+    """One row a token of a request, by position (from 0): the terms of the word that it belongs to (none for a stop
+    word or a mark), and a vector of `dim` values and unit length."""
+    return pa.schema(
+        [
+            *_REQUEST_FIELDS,
+            pa.field("position", pa.int32(), nullable=False),
+            pa.field("terms", pa.large_list(TEXT), nullable=False),
+            pa.field("vector", _vector(dim), nullable=False),
+        ]
+    )
 
 
 def _vector(dim: int) -> pa.DataType:
     return pa.list_(pa.float16(), dim)
 
 
-POOLS = _table(
-    "pools",
-    [
-        *_CANDIDATE_FIELDS,
-        pa.field("pool_position", pa.int32(), nullable=False),
-        pa.field("rrf_score", pa.float64(), nullable=False),
-        pa.field("bm25_score", pa.float64()),
-        pa.field("bm25_rank", pa.int32()),
-        pa.field("dense_score", pa.float64()),
-        pa.field("dense_rank", pa.int32()),
-        pa.field("age_days", pa.float64()),
-    ],
-    """One row a candidate of a request, by pool_position (from 1). Ranks (from 1) are over all visible turns that
-    the channel recalled, and null for any other; a channel the profile does not use is null. `age_days` runs from the
-    turn's session to asked_at (to the newest visible session where asked_at is null); null without times.""",
-)
+@_table_by("channels")
+def pools(channels: Sequence[str]) -> pa.Schema:
+    """One row a candidate of a request, by pool_position (from 1). Of each channel, and of each view, that the profile
+    names: a score, and a rank (from 1) over all visible turns that it recalled, null for any other and for a request
+    that it cannot answer. `age_days` runs from the turn's session to asked_at (to the newest visible session where
+    asked_at is null); null without times."""
+    scored = [
+        field
+        for name in channels
+        for field in (pa.field(f"{name}_score", pa.float64()), pa.field(f"{name}_rank", pa.int32()))
+    ]
+    return pa.schema(
+        [
+            *_CANDIDATE_FIELDS,
+            pa.field("pool_position", pa.int32(), nullable=False),
+            pa.field("rrf_score", pa.float64(), nullable=False),
+            pa.field("age_days", pa.float64()),
+            *scored,
+        ]
+    )
 
-FEATURE_NAMES = (
-    "pool_position",
-    "bm25_score",
-    "bm25_rank",
-    "dense_score",
-    "dense_rank",
-    "cross_encoder",
-    "role",
-    "turn_position",
-    "age_days",
-    "n_tokens",
-)
-"""The ten features of AgentMemRec (arXiv 2610.34673, 4.2), in the order in which a ranker takes them."""
 
-FEATURES = _table(
-    "features",
-    [*_CANDIDATE_FIELDS, *[pa.field(name, pa.float32()) for name in FEATURE_NAMES]],
-    """One row a candidate of a request, in pool order. What is missing is null, never zero.""",
-)
+@_table_by("features")
+def features(names: Sequence[str]) -> pa.Schema:
+    """One row a candidate of a request, in pool order, with the features that the profile names. What is missing is
+    null, never zero."""
+    return pa.schema(
+        [
+            *_CANDIDATE_FIELDS,
+            pa.field("pool_position", pa.int32(), nullable=False),
+            *[pa.field(name, pa.float32()) for name in names if name != "pool_position"],
+        ]
+    )
+
 
 ITEM = pa.struct(
     [

@@ -10,13 +10,11 @@ import polars as pl
 import pyarrow as pa
 
 from models.interfaces import Embedder
+from pipeline.quarantined import not_finite
 from pipeline.recall.indexed_text import indexed_text
-from pipeline.schemas import QUARANTINE, REQUEST_KEY, TURN_KEY
+from pipeline.schemas import REQUEST_KEY, TURN_KEY
 from pipeline.schemas import request_vectors as request_vectors_schema
 from pipeline.schemas import turn_vectors as turn_vectors_schema
-
-NOT_FINITE = "not_finite"
-"""Code of what got a vector that is not finite."""
 
 Vectors = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
@@ -38,7 +36,7 @@ def turn_vectors(turns: pa.Table, embedder: Embedder) -> tuple[pa.Table, pa.Tabl
     window = np.arange(len(rows)) - np.searchsorted(rows, rows)
     columns = [*_columns(keys[rows]), pa.array(window, pa.int32()), _vector_column(vectors, embedder.dim)]
     table = pa.Table.from_arrays(columns, schema=turn_vectors_schema(embedder.dim))
-    return table, _quarantine(keys.filter(bad), embedder)
+    return table, not_finite(keys.filter(bad), f"embedder {embedder.name}")
 
 
 def request_vectors(requests: pa.Table, embedder: Embedder) -> tuple[pa.Table, pa.Table]:
@@ -55,7 +53,7 @@ def request_vectors(requests: pa.Table, embedder: Embedder) -> tuple[pa.Table, p
     bad = _not_finite(vectors)
     columns = [*_columns(keys.filter(~bad)), _vector_column(vectors[~bad], embedder.dim)]
     table = pa.Table.from_arrays(columns, schema=request_vectors_schema(embedder.dim))
-    return table, _quarantine(keys.filter(bad), embedder)
+    return table, not_finite(keys.filter(bad), f"embedder {embedder.name}")
 
 
 def _embed_distinct(texts: pl.Series, embedder: Embedder) -> tuple[Positions, Vectors]:
@@ -95,16 +93,3 @@ def _columns(keys: pl.DataFrame) -> Sequence[pa.Array]:
 
 def _vector_column(vectors: Vectors, dim: int) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(vectors.astype(np.float16).reshape(-1)), dim)
-
-
-def _quarantine(keys: pl.DataFrame, embedder: Embedder) -> pa.Table:
-    """Quarantine rows of what got a vector that is not finite."""
-    reason = f"embedder {embedder.name}: vector is not finite"
-    rows = keys.with_columns(code=pl.lit(NOT_FINITE), reason=pl.lit(reason), origin=pl.lit("row"), weight=pl.lit(1))
-    absent = [name for name in QUARANTINE.names if name not in rows.columns]
-    return (
-        rows.with_columns(pl.lit(None).alias(name) for name in absent)
-        .to_arrow()
-        .select(QUARANTINE.names)
-        .cast(QUARANTINE)
-    )

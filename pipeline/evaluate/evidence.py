@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -14,7 +15,7 @@ from pipeline.evaluate.labelling import batch_and_session
 from pipeline.evaluate.losses import lost
 from pipeline.evaluate.ranks import policy_ranks, ranks_by
 from pipeline.policies.orders import lambdarank_order
-from pipeline.recall.gather import histories
+from pipeline.recall.gather import LateTables, histories
 from pipeline.recall.options import PoolOptions
 from pipeline.recall.pools import pools
 from pipeline.recall.visible import visible
@@ -34,7 +35,8 @@ class RequestTables:
 
     `requests` has one row. Those of requests hold its rows alone; those of turns hold its history, as far as the run
     gave it to the request; `told` (TURNS) and `sources` also what came later, which evidence may lie in. Vectors are
-    None where the profile has no dense channel; `slates` are of every policy.
+    None where the profile has no dense channel, `late` has the encoders whose tokens are stored; `slates` are of every
+    policy.
     """
 
     requests: pa.Table
@@ -45,6 +47,7 @@ class RequestTables:
     terms: pa.Table
     turn_vectors: pa.Table | None
     request_vectors: pa.Table | None
+    late: Mapping[str, LateTables]
     pools: pa.Table
     features: pa.Table
     slates: pa.Table
@@ -121,7 +124,7 @@ def _start(text: pl.Expr) -> pl.Expr:
 def _seen(tables: RequestTables) -> pl.DataFrame:
     """Whether the request sees each turn of its history, by the rule that recall follows."""
     nothing = schemas.TERMS.empty_table()
-    for history, (request,) in histories(tables.requests, tables.turns, nothing, None, None):
+    for history, (request,) in histories(tables.requests, tables.turns, nothing, None, None, {}):
         key = {"session_index": history.session_index, "turn_index": history.turn_index}
         return pl.DataFrame({**key, "visible": visible(history, request)}).with_columns(
             pl.col("turn_index").cast(pl.Int32)
@@ -132,13 +135,16 @@ def _seen(tables: RequestTables) -> pl.DataFrame:
 def _ranks(tables: RequestTables, options: PoolOptions) -> tuple[pl.DataFrame, bool]:
     """recall_rank and the rank in each channel, and whether those of the pool were found again.
 
-    Where they were not (this slatemill recalls otherwise than the one that ran), only the pool's own are left. A
+    Where they were not (this slatemill recalls otherwise than the one that ran, or codes were made on the fly and are
+    not stored), only the pool's own are left. A
     request without a pool sees nothing or is in quarantine, maybe for what recall did with it: it is left alone.
     """
-    columns = [*_TURN, pl.col("pool_position").alias("recall_rank"), *[f"{name}_rank" for name in options.channels]]
+    columns = [*_TURN, pl.col("pool_position").alias("recall_rank"), *[f"{name}_rank" for name in options.scored]]
     of_pool = pl.DataFrame(tables.pools).select(columns).sort("recall_rank")
     if of_pool.is_empty():
         return of_pool, True
+    if any(encoder not in tables.late for encoder in options.encoders):
+        return of_pool, False
     whole = pools(
         tables.requests,
         tables.turns,
@@ -146,6 +152,7 @@ def _ranks(tables: RequestTables, options: PoolOptions) -> tuple[pl.DataFrame, b
         tables.turn_vectors,
         tables.request_vectors,
         options.model_copy(update={"pool_size": tables.turns.num_rows}),
+        tables.late,
     )
     of_all = pl.DataFrame(whole).select(columns).sort("recall_rank")
     repeats = of_all.head(options.pool_size).equals(of_pool)
@@ -155,7 +162,7 @@ def _ranks(tables: RequestTables, options: PoolOptions) -> tuple[pl.DataFrame, b
 def _ranker_ranks(tables: RequestTables, ranker: Ranker | None) -> pl.DataFrame:
     if ranker is None:
         return pl.DataFrame(tables.pools).select(*_TURN, ranker_rank=pl.lit(None, pl.Int64))
-    order = lambdarank_order(ranker, schemas.FEATURE_NAMES)
+    order = lambdarank_order(ranker)
     return ranks_by(order, pl.DataFrame(tables.features)).rename({"rank": "ranker_rank"})
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from models.interfaces import ExplainedRanker
-from pipeline import schemas
 from pipeline.evaluate.evidence import RequestTables
 from pipeline.evaluate.labelling import batch_and_session
 from pipeline.policies.orders import feature_matrix
@@ -100,7 +99,7 @@ def _contributions(
     items: pl.DataFrame, tables: RequestTables, ranker: ExplainedRanker | None
 ) -> tuple[pl.Series, float | None]:
     """What each feature added to each item's score, as a series of structs, and the base; nulls without a ranker."""
-    names = schemas.FEATURE_NAMES
+    names = () if ranker is None else ranker.feature_names
     kind = pl.Struct(dict.fromkeys(names, pl.Float64))
     if ranker is None or items.is_empty():
         return pl.Series("contributions", [None] * items.height, kind), None

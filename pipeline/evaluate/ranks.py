@@ -6,7 +6,6 @@ import polars as pl
 import pyarrow as pa
 
 from models.interfaces import Ranker
-from pipeline import schemas
 from pipeline.policies.orders import ORDERS, Order, lambdarank_order, mark_gold, oracle_order
 
 _TURN = ["session_index", "turn_index"]
@@ -30,7 +29,7 @@ def policy_ranks(features: pa.Table, labels: pa.Table, slates: pa.Table, ranker:
     shown = shown.select("policy", *[pl.col("items").struct.field(name) for name in (*_TURN, "rank")])
     orders = {**ORDERS, "oracle": oracle_order}
     if ranker is not None:
-        orders["lambdarank"] = lambdarank_order(ranker, schemas.FEATURE_NAMES)
+        orders["lambdarank"] = lambdarank_order(ranker)
     marked = mark_gold(candidates, pl.DataFrame(labels))
     found = [pl.DataFrame(schema=_SCHEMA)]
     for policy in pl.DataFrame(slates)["policy"].unique(maintain_order=True):

@@ -59,8 +59,9 @@ def mark_gold(features: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     return marked.with_columns(pl.col("gold").fill_null(0.0))
 
 
-def lambdarank_order(ranker: Ranker, names: Sequence[str]) -> Order:
-    """By the ranker's score, rounded to 1e-6; ties by pool position."""
+def lambdarank_order(ranker: Ranker) -> Order:
+    """By the ranker's score, rounded to 1e-6; ties by pool position. The features must hold those of the ranker."""
+    names = ranker.feature_names
 
     def order(features: pl.DataFrame) -> Ordered:
         scores = np.round(ranker.score(feature_matrix(features, names), names), 6)

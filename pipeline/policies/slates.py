@@ -45,7 +45,7 @@ def slates(
     orders: dict[str, Order] = {}
     for policy in options.policies:
         if policy == "lambdarank" and ranker is not None:
-            orders[policy] = lambdarank_order(ranker, schemas.FEATURE_NAMES)
+            orders[policy] = lambdarank_order(ranker)
         elif policy in ORDERS:
             orders[policy] = ORDERS[policy]
         else:

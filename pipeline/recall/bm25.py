@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from pipeline.recall.history import History, Ints, Lists, Mask, Request, Scored
+from pipeline.recall.history import Floats, History, Ints, Lists, Mask, Request, Scored
+from pipeline.recall.neighbours import window_sum
 from pipeline.recall.options import PoolOptions
 
 
@@ -113,3 +114,42 @@ class Bm25Channel:
             relative_length = postings.turn_length[turn] / statistics.average_length
             scores[turn] += idf * (frequency * (k1 + 1) / (frequency + k1 * (1 - b + b * relative_length)))
         return Scored(scores[visible], recalled[visible])
+
+
+class Bm25WindowChannel:
+    """BM25 of the request's terms over each visible turn taken together with its neighbours in the session.
+
+    Frequencies and lengths are summed over the turn and the `window` visible turns on either side. A term's idf is that
+    of Lucene, log(1 + (N - df + 0.5) / (df + 0.5)), with N and df counted in single turns: a window would count a
+    term once for each turn that it reaches.
+    """
+
+    def __init__(self, history: History, options: PoolOptions) -> None:
+        self._session = history.session_index
+        self._options = options
+        self._postings = Postings(history.terms)
+
+    def scores(self, visible: Mask, requests: Sequence[Request]) -> Iterator[Scored | None]:
+        """For each request the scores of the visible turns; recalled are those whose window has a term of it."""
+        session = self._session[visible]
+        length = window_sum(self._postings.turn_length[visible].astype(np.float64), session, self._options.window)
+        average = length.mean() if length.any() else 1.0
+        b, k1 = self._options.b, self._options.k1
+        norm = k1 * (1 - b + b * length / average)
+        return (self._of_request(visible, session, norm, request.terms) for request in requests)
+
+    def _of_request(self, visible: Mask, session: Ints, norm: Floats, query: Ints) -> Scored:
+        scores = np.zeros(len(session))
+        recalled = np.zeros(len(session), dtype=np.bool_)
+        for code in query.tolist():
+            frequency = np.zeros(len(visible))
+            of_term = self._postings.of_term(code)
+            frequency[self._postings.turn[of_term]] = self._postings.frequency[of_term]
+            seen = frequency[visible]
+            holding = np.count_nonzero(seen)
+            if holding:
+                idf = np.log1p((len(session) - holding + 0.5) / (holding + 0.5))
+                summed = window_sum(seen, session, self._options.window)
+                recalled |= summed > 0
+                scores += idf * summed * (self._options.k1 + 1) / (summed + norm)
+        return Scored(scores, recalled)

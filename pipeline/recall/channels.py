@@ -1,12 +1,12 @@
-"""The channels a pool can be fed by. A new one is a class: an index of a history, and its scores of requests."""
+"""The channels that score every visible turn. A new one is a class: an index of a history, scores of requests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from pipeline.recall.bm25 import Bm25Channel
-from pipeline.recall.dense import DenseChannel
+from pipeline.recall.bm25 import Bm25Channel, Bm25WindowChannel
+from pipeline.recall.dense import DenseChannel, DenseWindowChannel
 from pipeline.recall.history import History, Mask, Request, Scored
 from pipeline.recall.options import PoolOptions
 
@@ -24,6 +24,8 @@ class Channel(Protocol):
 
 CHANNELS: dict[str, Callable[[History, PoolOptions], Channel]] = {
     "bm25": Bm25Channel,
+    "bm25_window": Bm25WindowChannel,
     "dense": lambda history, _options: DenseChannel(history),
+    "dense_window": DenseWindowChannel,
 }
-"""By name, what builds the channel's index of one history."""
+"""By name, what builds the index of one history of a channel that scores every visible turn."""

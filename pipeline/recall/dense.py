@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pipeline.recall.history import Floats, Halves, History, Mask, Request, Scored
+from pipeline.recall.neighbours import window_sum
+from pipeline.recall.options import PoolOptions
 
 WINDOW_BLOCK = 8192
 REQUEST_BLOCK = 64
@@ -57,3 +59,24 @@ class DenseChannel:
             windows = cosines(self._windows.vectors, vectors)
             best[:, self._turns] = np.maximum.reduceat(windows, self._first_window, axis=1)
         return best
+
+
+class DenseWindowChannel:
+    """Mean cosine of each visible turn and its `window` neighbours on either side in the session that have a vector."""
+
+    def __init__(self, history: History, options: PoolOptions) -> None:
+        self._dense = DenseChannel(history)
+        self._session = history.session_index
+        self._window = options.window
+
+    def scores(self, visible: Mask, requests: Sequence[Request]) -> Iterator[Scored | None]:
+        """For each request the scores of the visible turns; None without a vector. Recalled are those with a score."""
+        session = self._session[visible]
+        for scored in self._dense.scores(visible, requests):
+            if scored is None:
+                yield None
+                continue
+            known = window_sum(scored.recalled.astype(np.float64), session, self._window)
+            total = window_sum(np.nan_to_num(scored.scores), session, self._window)
+            recalled = known > 0
+            yield Scored(np.where(recalled, total / np.where(recalled, known, 1.0), np.nan), recalled)

@@ -24,12 +24,13 @@ def ranks(rounded_scores: Floats, recalled: Mask) -> Floats:
     return place
 
 
-def reciprocal_rank_fusion(channel_ranks: Sequence[Floats], k: int) -> Floats:
-    """Sum of 1 / (k + rank) over the channels that recalled a turn, rounded, shape as one channel's; 0 where none did.
+def reciprocal_rank_fusion(channel_ranks: Sequence[Floats], weights: Sequence[float], k: int) -> Floats:
+    """Sum of weight / (k + rank) over the channels that recalled a turn, rounded, of one channel's shape; else 0.
 
-    Cormack, Clarke, Buettcher 2009.
+    Cormack, Clarke, Buettcher 2009, whose weights are all 1.
     """
-    total: Floats = np.nansum([1.0 / (k + rank) for rank in channel_ranks], axis=0)
+    shares = [weight / (k + rank) for weight, rank in zip(weights, channel_ranks, strict=True)]
+    total: Floats = np.nansum(shares, axis=0)
     return np.round(total, DECIMALS)
 
 

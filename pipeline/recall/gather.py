@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from models.interfaces import TokenEncoder
 from pipeline.recall.analyzer import analyze
-from pipeline.recall.history import Halves, History, Ints, Lists, Request, Windows
+from pipeline.recall.history import Halves, History, Ints, Lists, Request, RequestTokens, Windows
+from pipeline.recall.indexed_text import indexed_text
+from pipeline.recall.late.codes import Codes, encode
+from pipeline.recall.late.options import Code
+from pipeline.recall.late.turn_codes import CodeSource, FreshCodes, StoredCodes
 from pipeline.schemas import REQUEST_KEY, TEXT, TURN_KEY
 
 UNKNOWN_TERM = -1
 """Code of a request's term that no turn has."""
+
+
+@dataclass(frozen=True)
+class LateTables:
+    """What late interaction reads of one encoder: the tokens of the requests, and the codes of turns or their maker.
+
+    Exactly one of `turn_tokens` and `encoder` is there; `code` says how the encoder's vectors are coded.
+    """
+
+    request_tokens: pa.Table
+    turn_tokens: pa.Table | None = None
+    encoder: TokenEncoder | None = None
+    code: Code = "int8"
 
 
 def histories(
@@ -23,6 +42,7 @@ def histories(
     terms: pa.Table,
     turn_vectors: pa.Table | None,
     request_vectors: pa.Table | None,
+    late: Mapping[str, LateTables],
 ) -> Iterator[tuple[History, list[Request]]]:
     """Each history that has both turns and requests, by history_id, with its requests by request_id.
 
@@ -32,8 +52,13 @@ def histories(
     """
     asked = pl.DataFrame(pl.from_arrow(requests)).sort(*REQUEST_KEY)
     stored = _turns_with_terms(turns, terms, asked["history_id"])
-    turn_terms, request_terms = _coded(stored["terms"], analyze(asked["text"]))
+    token_rows = {name: _TokenRows(asked, tables.request_tokens) for name, tables in late.items()}
+    turn_terms, request_terms, *token_terms = _coded(
+        stored["terms"], [analyze(asked["text"]), *(rows.terms for rows in token_rows.values())]
+    )
+    terms_of_tokens = dict(zip(token_rows, token_terms, strict=True))
     request_vector = _request_vectors(asked, request_vectors)
+    codes = {name: _CodeTable(tables, turns, stored) for name, tables in late.items()}
     window_table = None if turn_vectors is None else _WindowTable(turn_vectors, stored)
     requests_of = dict(_runs(asked["history_id"]))
     for history_id, (start, stop) in _runs(stored["history_id"]):
@@ -45,6 +70,7 @@ def histories(
             session_time=block["session_time"].dt.replace_time_zone(None).to_numpy(),
             terms=turn_terms.slice(start, stop),
             windows=None if window_table is None else window_table.of_turns(start, stop),
+            codes={name: table.of_history(start, stop) for name, table in codes.items()},
         )
         first, last = requests_of[history_id]
         bounds = asked[first:last].select(
@@ -53,7 +79,10 @@ def histories(
         yield (
             history,
             [
-                Request(row[0], np.datetime64(row[1], "us"), row[2], row[3], request_terms[k], request_vector[k])
+                Request(
+                    *(row[0], np.datetime64(row[1], "us"), row[2], row[3], request_terms[k], request_vector[k]),
+                    tokens={name: rows.of_request(k, terms_of_tokens[name]) for name, rows in token_rows.items()},
+                )
                 for k, row in enumerate(bounds.iter_rows(), start=first)
             ],
         )
@@ -71,15 +100,14 @@ def _turns_with_terms(turns: pa.Table, terms: pa.Table, history_ids: pl.Series) 
     return with_terms.with_columns(pl.col("terms").fill_null([])).with_row_index("row")
 
 
-def _coded(turn_terms: pl.Series, request_terms: pl.Series) -> tuple[Lists, Lists]:
-    """Terms as codes: equal codes where terms are equal, UNKNOWN_TERM where a request's term is in no turn."""
-    turn_lists, request_lists = (_large_lists(series) for series in (turn_terms, request_terms))
-    encoded = turn_lists.flatten().dictionary_encode()
-    codes = pc.index_in(request_lists.flatten(), value_set=encoded.dictionary).fill_null(UNKNOWN_TERM)
-    return (
-        Lists(encoded.indices.to_numpy().astype(np.int64), _offsets(turn_terms)),
-        Lists(codes.to_numpy().astype(np.int64), _offsets(request_terms)),
-    )
+def _coded(turn_terms: pl.Series, others: Sequence[pl.Series]) -> list[Lists]:
+    """Terms of turns and of others as codes: equal codes where terms are equal, UNKNOWN_TERM for what no turn has."""
+    encoded = _large_lists(turn_terms).flatten().dictionary_encode()
+    coded = [Lists(encoded.indices.to_numpy().astype(np.int64), _offsets(turn_terms))]
+    for terms in others:
+        codes = pc.index_in(_large_lists(terms).flatten(), value_set=encoded.dictionary).fill_null(UNKNOWN_TERM)
+        coded.append(Lists(codes.to_numpy().astype(np.int64), _offsets(terms)))
+    return coded
 
 
 def _large_lists(series: pl.Series) -> pa.LargeListArray:
@@ -132,3 +160,42 @@ def _matrix(column: pa.ChunkedArray) -> Halves:
         return np.zeros((0, dim), np.float16)
     values = [chunk.flatten().to_numpy() for chunk in column.chunks]
     return np.concatenate(values).reshape(-1, dim)
+
+
+class _TokenRows:
+    """The tokens of the requests of a bucket, in order of request and place."""
+
+    def __init__(self, asked: pl.DataFrame, request_tokens: pa.Table) -> None:
+        located = (
+            pl.DataFrame(pl.from_arrow(request_tokens.select([*REQUEST_KEY, "position", "terms"])))
+            .with_row_index("source")
+            .join(asked.select(REQUEST_KEY).with_row_index("request"), on=list(REQUEST_KEY), how="inner")
+            .sort("request", "position")
+        )
+        self.terms = located["terms"]
+        self._first = np.searchsorted(located["request"].to_numpy(), np.arange(len(asked) + 1))
+        self._codes = encode(_matrix(request_tokens["vector"])[located["source"].to_numpy()].astype(np.float32))
+
+    def of_request(self, request: int, terms: Lists) -> RequestTokens:
+        first, last = int(self._first[request]), int(self._first[request + 1])
+        values, scales = self._codes
+        return RequestTokens(Codes(values[first:last], scales[first:last]), terms.slice(first, last))
+
+
+class _CodeTable:
+    """Where the codes of the turns of a bucket come from, history by history."""
+
+    def __init__(self, tables: LateTables, turns: pa.Table, stored: pl.DataFrame) -> None:
+        self._tables = tables
+        self._stored = None if tables.turn_tokens is None else StoredCodes(tables.turn_tokens, stored)
+        self._texts: pl.Series | None = None
+        if self._stored is None:
+            keys = pl.DataFrame(pl.from_arrow(turns.select(list(TURN_KEY)))).with_columns(text=indexed_text(turns))
+            self._texts = stored.join(keys, on=list(TURN_KEY), how="left", maintain_order="left")["text"]
+
+    def of_history(self, start: int, stop: int) -> CodeSource:
+        if self._stored is not None:
+            return self._stored.of_history(start)
+        assert self._texts is not None
+        assert self._tables.encoder is not None
+        return FreshCodes(self._texts[start:stop].to_list(), self._tables.encoder, self._tables.code)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from pipeline.recall.late.codes import Codes
+from pipeline.recall.late.turn_codes import CodeSource
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -57,7 +61,8 @@ class History:
     """One history's turns in (session_index, turn_index) order.
 
     `session_time` is UTC, NaT where it is unknown. `terms` holds the codes of each turn's terms: equal codes are equal
-    terms, and a code says nothing else. `windows` is None where the profile uses no vectors.
+    terms, and a code says nothing else. `windows` is None where the profile uses no vectors. `codes` has, for each
+    encoder of late interaction, where the codes of the turns' tokens come from.
     """
 
     history_id: str
@@ -66,16 +71,28 @@ class History:
     session_time: Times
     terms: Lists
     windows: Windows | None
+    codes: Mapping[str, CodeSource] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.session_index)
+
+
+class RequestTokens(NamedTuple):
+    """The tokens of a request: their codes, and for each the terms of its word, as codes in History.
+
+    A word that is left out of the index (a stop word, punctuation) has no term.
+    """
+
+    codes: Codes
+    terms: Lists
 
 
 @dataclass(frozen=True)
 class Request:
     """One request: what bounds its view, and what it asks in the form that each channel reads.
 
-    `asked_at` is UTC, NaT where absent; `terms` are codes as in History; `vector` is None where there is none.
+    `asked_at` is UTC, NaT where absent; `terms` are codes as in History; `vector` is None where there is none; `tokens`
+    has those of each encoder of late interaction that could read the request.
     """
 
     request_id: str
@@ -84,3 +101,4 @@ class Request:
     seen_turn: int | None
     terms: Ints
     vector: Halves | None
+    tokens: Mapping[str, RequestTokens] = field(default_factory=dict)

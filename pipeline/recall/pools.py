@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from pipeline import schemas
+from pipeline.recall.bm25 import Postings
 from pipeline.recall.channels import CHANNELS, Channel
 from pipeline.recall.fusion import DECIMALS, pool_order, ranks, reciprocal_rank_fusion
-from pipeline.recall.gather import histories
-from pipeline.recall.history import Floats, History, Ints, Request, Scored
-from pipeline.recall.options import PoolOptions
+from pipeline.recall.gather import LateTables, histories
+from pipeline.recall.history import Floats, History, Ints, Mask, Request, Scored
+from pipeline.recall.late.rescore import LateRescorer
+from pipeline.recall.options import CHEAP, LATE, PoolOptions
 from pipeline.recall.visible import views
-from pipeline.schemas import POOLS, TEXT
+from pipeline.schemas import TEXT
 
-__all__ = ["PoolOptions", "pools"]
+__all__ = ["LateTables", "PoolOptions", "pools"]
 
 DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
 
@@ -28,24 +32,29 @@ def pools(
     turn_vectors: pa.Table | None,
     request_vectors: pa.Table | None,
     options: PoolOptions,
+    late: Mapping[str, LateTables] | None = None,
 ) -> pa.Table:
-    """The pool of each request: schema POOLS, sorted by history_id, request_id and pool_position.
+    """The pool of each request: schema pools(options.scored), sorted by history_id, request_id and pool_position.
 
-    `requests` are those of one batch; `turns` (of its columns the key and session_time are read), `terms` and
-    `turn_vectors` hold what arrived up to it. The rankings of all channels over all visible turns are fused, and the
-    first `pool_size` kept (AgentMemRec, arXiv 2610.34673, 4.1). A turn that a channel did not recall has no rank in it;
-    the turns that none recalled come last, the newest first. A channel that cannot answer a request is null in its
-    rows; a request that sees no turn, or that no channel can answer, has no rows. Raises ValueError when a channel
-    lacks its table or a turn is there twice.
+    `requests` are those of one batch; `turns` (of its columns the key, session_time and, for codes that are made here,
+    speaker and text are read), `terms`, `turn_vectors` and those of `late` (by encoder) hold what arrived up to it. The
+    rankings of all channels over all visible turns are fused, and the first `pool_size` kept (AgentMemRec, arXiv
+    2610.34673, 4.1). A turn that a channel did not recall has no rank in it; the turns that none recalled come last,
+    the newest first. Late interaction recalls among the first `prefilter` turns of the other channels, fused. A channel
+    that cannot answer a request is null in its rows; a request that sees no turn, or that no channel can answer, has
+    no rows. Raises ValueError when a channel lacks its table or a turn is there twice.
     """
-    if "dense" in options.channels and (turn_vectors is None or request_vectors is None):
+    if options.needs_vectors and (turn_vectors is None or request_vectors is None):
         raise ValueError("channel dense needs turn_vectors and request_vectors")
+    lacking = [encoder for encoder in options.encoders if encoder not in (late or {})]
+    if lacking:
+        raise ValueError(f"late interaction of encoder {lacking[0]} needs the tokens of requests and turns")
     found = [
         pool
-        for history, asked in histories(requests, turns, terms, turn_vectors, request_vectors)
+        for history, asked in histories(requests, turns, terms, turn_vectors, request_vectors, late or {})
         for pool in _pools_of_history(history, asked, options)
     ]
-    return _table(found) if found else POOLS.empty_table()
+    return _table(found, options)
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,8 @@ class _Pool:
 
 
 def _pools_of_history(history: History, requests: list[Request], options: PoolOptions) -> Iterator[_Pool]:
-    channels: dict[str, Channel] = {name: CHANNELS[name](history, options) for name in options.channels}
+    channels: dict[str, Channel] = {name: CHANNELS[name](history, options) for name in options.scored if name in CHEAP}
+    rescorers = _rescorers(history, options)
     for visible, sharing in views(history, requests):
         seen = np.flatnonzero(visible)
         if not len(seen):
@@ -71,17 +81,53 @@ def _pools_of_history(history: History, requests: list[Request], options: PoolOp
         scored_by = [channel.scores(visible, sharing) for channel in channels.values()]
         for request, *of_channels in zip(sharing, *scored_by, strict=True):
             answered = {
-                name: Scored(np.round(scored.scores, DECIMALS), scored.recalled)
-                for name, scored in zip(channels, of_channels, strict=True)
-                if scored is not None
+                name: _rounded(scored) for name, scored in zip(channels, of_channels, strict=True) if scored is not None
             }
             if answered:
+                answered |= _late(rescorers, visible, request, answered, options)
                 yield _pool(history, request, seen, answered, options)
+
+
+def _rescorers(history: History, options: PoolOptions) -> dict[str, LateRescorer]:
+    """By encoder, what scores the turns that pass the prefilter."""
+    views_of: dict[str, list[str]] = defaultdict(list)
+    for name in options.scored:
+        if name in LATE:
+            encoder, view = LATE[name]
+            views_of[encoder].append(view)
+    if not views_of:
+        return {}
+    postings = Postings(history.terms)
+    return {encoder: LateRescorer(history, encoder, of_it, postings) for encoder, of_it in views_of.items()}
+
+
+def _late(
+    rescorers: dict[str, LateRescorer], visible: Mask, request: Request, cheap: dict[str, Scored], options: PoolOptions
+) -> dict[str, Scored]:
+    if not rescorers:
+        return {}
+    fused = _fused({name: ranks(*scored) for name, scored in cheap.items()}, options)
+    candidates = np.sort(pool_order(fused)[: options.prefilter])
+    return {
+        f"{encoder}_{view}": _rounded(scored)
+        for encoder, rescorer in rescorers.items()
+        for view, scored in rescorer.scores(visible, request, candidates).items()
+    }
+
+
+def _rounded(scored: Scored) -> Scored:
+    return Scored(np.round(scored.scores, DECIMALS), scored.recalled)
+
+
+def _fused(rank_of: dict[str, Floats], options: PoolOptions) -> Floats:
+    """The fusion of those rankings that are of channels; those of views have no say, but give the shape."""
+    weights = [options.weight(name) if name in options.channels else 0.0 for name in rank_of]
+    return reciprocal_rank_fusion(list(rank_of.values()), weights, options.rrf_k)
 
 
 def _pool(history: History, request: Request, seen: Ints, scored: dict[str, Scored], options: PoolOptions) -> _Pool:
     rank_of = {name: ranks(*of_channel) for name, of_channel in scored.items()}
-    fused = reciprocal_rank_fusion(list(rank_of.values()), options.rrf_k)
+    fused = _fused(rank_of, options)
     pool = pool_order(fused)[: options.pool_size]
     return _Pool(
         history_id=history.history_id,
@@ -106,8 +152,11 @@ def _age_days(history: History, seen: Ints, request: Request) -> Floats:
     return np.where(np.isnat(elapsed), np.nan, elapsed.astype(np.int64) / DAY)
 
 
-def _table(found: list[_Pool]) -> pa.Table:
-    """Rows of POOLS from pools in order of history_id; within a history they are put in order of request_id."""
+def _table(found: list[_Pool], options: PoolOptions) -> pa.Table:
+    """Rows from pools in order of history_id; within a history they are put in order of request_id."""
+    schema = schemas.pools(options.scored)
+    if not found:
+        return schema.empty_table()
     found = sorted(found, key=lambda pool: (pool.history_id, pool.request_id))
     sizes = [len(pool.rrf_score) for pool in found]
     of_row = np.repeat(np.arange(len(found)), sizes)
@@ -120,13 +169,13 @@ def _table(found: list[_Pool]) -> pa.Table:
         "rrf_score": np.concatenate([pool.rrf_score for pool in found]),
         "age_days": _nullable(np.concatenate([pool.age_days for pool in found])),
     }
-    for name in CHANNELS:
+    for name in options.scored:
         unanswered = [np.full(size, np.nan) for size in sizes]
         scores = [pool.scores.get(name, gap) for pool, gap in zip(found, unanswered, strict=True)]
         channel_ranks = [pool.ranks.get(name, gap) for pool, gap in zip(found, unanswered, strict=True)]
         columns[f"{name}_score"] = _nullable(np.concatenate(scores))
         columns[f"{name}_rank"] = _nullable(np.concatenate(channel_ranks))
-    return pa.table([columns[name] for name in POOLS.names], names=POOLS.names).cast(POOLS)
+    return pa.table([columns[name] for name in schema.names], names=schema.names).cast(schema)
 
 
 def _nullable(values: Floats | Ints) -> pa.Array:

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.flash
 
 
 def test_every_profile_that_ships_is_valid_and_named_like_its_file():
-    assert profile_names() == ["agentmemrec", "lexical"]
+    assert profile_names() == ["agentmemrec", "default", "lexical"]
     assert [load_profile(name).name for name in profile_names()] == profile_names()
 
 
@@ -40,7 +40,7 @@ def test_what_is_wrong_is_said_with_what_would_do(text, message):
 
 
 def test_an_unknown_profile_names_those_there_are():
-    with pytest.raises(ConfigError, match="agentmemrec, lexical"):
+    with pytest.raises(ConfigError, match="agentmemrec, default, lexical"):
         load_profile("nope")
 
 

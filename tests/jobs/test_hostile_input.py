@@ -22,7 +22,8 @@ from cluster.lake import Lake
 from jobs.ingest import ingest
 from models.tokens import token_counter
 from pipeline import schemas
-from pipeline.features.ten import features
+from pipeline.features.candidates import features
+from pipeline.features.registry import default_features
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.formats import arrivals
 from pipeline.ingest.settle import settle
@@ -407,7 +408,14 @@ def test_a_history_of_a_hundred_thousand_turns_goes_from_the_file_to_its_slates_
     settled = settle(list(arrivals("native", [document], {})), 1, *stored, counter)
     found = pools(settled.requests, settled.turns, terms(settled.turns), None, None, LEXICAL.recall)
     options = SlateOptions(("recall_order",), (2700,))
-    filled = slates(settled.requests, features(found, settled.turns), settled.turns, options, counter, None)
+    filled = slates(
+        settled.requests,
+        features(found, settled.turns, settled.requests, default_features(("bm25",)), ("bm25",)),
+        settled.turns,
+        options,
+        counter,
+        None,
+    )
     assert time.monotonic() - began < 120
     assert (settled.turns.num_rows, settled.labels.num_rows) == (100_000, len(asked))
     assert all(row["n_tokens"] <= 2700 for row in filled.to_pylist())

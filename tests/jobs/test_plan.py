@@ -28,7 +28,7 @@ from jobs.plan_report import show_plan
 from jobs.run import Resources, run
 from jobs.train import train
 from models.ranker import LightGBMRanker, RankerParams, fit
-from pipeline.schemas import FEATURE_NAMES
+from pipeline.features.registry import AGENTMEMREC
 from pipeline.synth.histories import history
 
 FOLLOWING = ("features", "slates", "oracle_slates")
@@ -43,9 +43,9 @@ def _one_ray():
 
 def ranker(trees: int) -> LightGBMRanker:
     rows = np.arange(80)
-    features = (rows[:, None] % 7 + np.arange(len(FEATURE_NAMES))).astype(np.float32)
+    features = (rows[:, None] % 7 + np.arange(len(AGENTMEMREC))).astype(np.float32)
     params = RankerParams(trees=trees, num_leaves=4)
-    return fit(features, (rows % 7 > 4).astype(np.int32), np.full(4, 20), FEATURE_NAMES, params, profile="lexical")
+    return fit(features, (rows % 7 > 4).astype(np.int32), np.full(4, 20), AGENTMEMREC, params, profile="lexical")
 
 
 def then_ran(

@@ -24,11 +24,11 @@ def test_every_table_that_is_read_or_written_is_known_by_its_name():
     known = schemas.TABLES
     for name, columns in _TABLES.items():
         assert known[name].schema is columns
-    for profile in (LEXICAL, load_profile("agentmemrec")):
+    for profile in (LEXICAL, load_profile("agentmemrec"), load_profile("default")):
         for stage in stages(profile, "o200k_base"):
-            dims = [field.type.list_size for field in stage.schema if pa.types.is_fixed_size_list(field.type)]
-            assert known[stage.table].has_vectors == bool(dims)
-            assert known[stage.table].schema_for(dims[0] if dims else 1).equals(stage.schema)
+            values = {"dim": 384, "channels": profile.recall.scored, "features": profile.features}
+            info = known[stage.table]
+            assert info.schema_for(values[info.parameter or "dim"]).equals(stage.schema)
     named = {id(info.schema) for info in known.values()}
     assert [
         name for name, value in vars(schemas).items() if isinstance(value, pa.Schema) and id(value) not in named
@@ -38,7 +38,8 @@ def test_every_table_that_is_read_or_written_is_known_by_its_name():
 
 def test_columns_are_those_of_the_schema_with_the_fields_of_structs():
     for name, described in schema(dim=3).items():
-        columns = schemas.TABLES[name].schema_for(3)
+        info = schemas.TABLES[name]
+        columns = info.schema_for({"channels": ["<channel>"], "features": ["<feature>"]}.get(info.parameter, 3))
         assert [column["name"] for column in described["columns"]] == columns.names
         assert [column["nullable"] for column in described["columns"]] == [field.nullable for field in columns]
     items = schema("slates")["slates"]["columns"][-1]

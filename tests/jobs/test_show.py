@@ -22,8 +22,8 @@ from jobs.plain import plain
 from jobs.run import Resources, run
 from jobs.show import RequestNotFound, RequestUnfinished, SlateNotFound, ranker_spec, show
 from models.ranker import LightGBMRanker, RankerParams, fit
-from pipeline import schemas
 from pipeline.features.groups import training_groups
+from pipeline.features.registry import AGENTMEMREC
 
 POOL = 6
 TURN = ["session_index", "turn_index"]
@@ -83,8 +83,8 @@ def made(tmp_path_factory) -> Made:
     lake = stored(folder, ITEMS)
     ran(lake, WHOLE)
     features, labels = table(lake, "features", "whole").to_arrow(), table(lake, "labels").to_arrow()
-    learned = training_groups(features, labels, schemas.FEATURE_NAMES)
-    data = (learned.matrix, learned.relevance, learned.group_sizes, schemas.FEATURE_NAMES)
+    learned = training_groups(features, labels, AGENTMEMREC)
+    data = (learned.matrix, learned.relevance, learned.group_sizes, AGENTMEMREC)
     ranker = fit(*data, RankerParams(trees=5, num_leaves=4), profile="small")
     ranker.save(folder / "ranker")
     _, run_id = ran(lake, SMALL, ranker, f"folder {folder / 'ranker'}")
@@ -159,7 +159,7 @@ def test_the_slate_shown_is_the_lakes_and_its_contributions_are_lightgbms_and_ad
             assert (turn["pool_position"], turn["bm25_rank"]) == pools.filter(of_turn).select(
                 "pool_position", "bm25_rank"
             ).row(0)
-            matrix = features.filter(of_turn).select(schemas.FEATURE_NAMES).fill_null(np.nan).to_numpy()
+            matrix = features.filter(of_turn).select(AGENTMEMREC).fill_null(np.nan).to_numpy()
             expected = booster.predict(matrix, pred_contrib=True)[0]
             assert [*turn["contributions"].values(), found["base"]] == expected.tolist()
             assert abs(sum(turn["contributions"].values()) + found["base"] - turn["score"]) <= 1e-6

@@ -98,7 +98,7 @@ def test_a_long_text_is_read_whole_in_overlapping_windows(embedder: SentenceEmbe
     rows, windows = embedder._windows(["short", long, "short"])
     assert rows.tolist() == [0, *[1] * (len(windows) - 2), 2]
     pieces = [window[1:-1] for window in windows[1:-1]]
-    read = pieces[0] + [piece for window in pieces[1:] for piece in window[CONFIG.overlap :]]
+    read = pieces[0] + [piece for window in pieces[1:] for piece in window[CONFIG.sizes.overlap :]]
     assert read == embedder._tokenizer(long, add_special_tokens=False, truncation=False)["input_ids"]
     assert {len(window) for window in windows[1:-2]} == {CONFIG.max_tokens}
 
@@ -196,8 +196,8 @@ def test_the_identity_holds_what_decides_the_vectors_and_no_path(tmp_path: Path)
 
 @pytest.mark.flash
 def test_sizes_that_make_no_window_are_refused_and_the_last_pad_length_is_the_window() -> None:
-    assert EmbedderConfig("m", max_tokens=100).pad_lengths == (32, 64, 100)
-    assert EmbedderConfig("m", max_tokens=32).pad_lengths == (32,)
+    assert EmbedderConfig("m", max_tokens=100).sizes.pad_lengths == (32, 64, 100)
+    assert EmbedderConfig("m", max_tokens=32).sizes.pad_lengths == (32,)
     for sizes in ({"max_tokens": 31}, {"batch_size": 0}):
         with pytest.raises(ValueError, match="max_tokens >= 32 and batch_size >= 1"):
             EmbedderConfig("m", **sizes)

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from pipeline import schemas
 from pipeline.evaluate.evidence import RequestTables
-from pipeline.features.ten import features
+from pipeline.features.candidates import features
+from pipeline.features.registry import default_features
 from pipeline.policies.slates import SlateOptions, slates
 from pipeline.recall.options import PoolOptions
 from pipeline.recall.pools import pools
@@ -18,6 +19,10 @@ from pipeline.terms import terms
 START = datetime(2024, 1, 1, tzinfo=UTC)
 FIRST = 1 << 20
 """session_index of the first session of batch 1."""
+
+
+NAMES = default_features(("bm25",))
+"""The features of a profile with BM25 alone."""
 
 
 class Words:
@@ -34,7 +39,7 @@ class Fewest:
     """Prefers short turns: an order far from that of the pool, with many ties."""
 
     identity = "fewest"
-    feature_names = schemas.FEATURE_NAMES
+    feature_names = NAMES
 
     def score(self, features, names):
         return -features[:, names.index("n_tokens")].astype(np.float64)
@@ -67,7 +72,7 @@ def answered(texts, gold, query, pool_size=2, asked_day=None, continues=None, bu
     stored = pa.Table.from_pylist(turns, schemas.TURNS)
     options = PoolOptions(channels=("bm25",), pool_size=pool_size)
     pool = pools(asked, stored, terms(stored), None, None, options)
-    found = features(pool, stored)
+    found = features(pool, stored, asked, NAMES, options.scored)
     policies = SlateOptions(("recall_order", "lambdarank"), tuple(budgets))
     tables = RequestTables(
         requests=asked,
@@ -78,6 +83,7 @@ def answered(texts, gold, query, pool_size=2, asked_day=None, continues=None, bu
         terms=terms(stored),
         turn_vectors=None,
         request_vectors=None,
+        late={},
         pools=pool,
         features=found,
         slates=slates(asked, found, stored, policies, Words(), ranker or Fewest()),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_request import FIRST, answered, key_of
+from one_request import FIRST, NAMES, answered, key_of
 
 from pipeline import schemas
 from pipeline.evaluate.evidence import evidence_of
@@ -27,7 +27,7 @@ class Weighed:
     """A linear ranker: each feature adds its weight times its value, a missing one nothing."""
 
     identity = "weighed"
-    feature_names = schemas.FEATURE_NAMES
+    feature_names = NAMES
 
     def contributions(self, features, names):
         weights = np.arange(1, len(names) + 1) / 8 * np.where(np.arange(len(names)) % 2, 1, -1)
@@ -71,7 +71,7 @@ def test_each_turn_has_what_the_stages_said_of_it_and_its_line_in_the_text(texts
                 pooled[key]["bm25_rank"],
             )
             if slate["policy"] == "lambdarank":
-                assert row["contributions"]["n_tokens"] == features[key]["n_tokens"] * 10 / 8
+                assert row["contributions"]["n_tokens"] == features[key]["n_tokens"] * len(NAMES) / 8
                 assert abs(sum(row["contributions"].values()) + found.base - row["score"]) <= 1e-6
             else:
                 assert (row["contributions"], found.base) == (None, None)

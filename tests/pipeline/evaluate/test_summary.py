@@ -50,11 +50,13 @@ def tables(cases):
         {"history_id": f"h{i}", "session_index": s, "turn_index": t, "role": "user", "text": "x", "n_tokens": 1}
         for i in range(len(cases)) for s, t in TURNS
     ]  # fmt: skip
-    names = ("REQUESTS", "LABELS", "POOLS", "SLATES", "SOURCES", "TURNS")
+    columns = (
+        schemas.REQUESTS, schemas.LABELS, schemas.pools(()), schemas.SLATES, schemas.SOURCES, schemas.TURNS
+    )  # fmt: skip
     parts = (requests, labels, pools, slates, sources, turns)
     arrived = pl.DataFrame({"history_id": [f"h{i}" for i in range(len(cases))],
                             "request_id": [f"q{i}" for i in range(len(cases))], "seq": 0})  # fmt: skip
-    made = [pa.Table.from_pylist(part, getattr(schemas, name)) for part, name in zip(parts, names, strict=True)]
+    made = [pa.Table.from_pylist(part, schema) for part, schema in zip(parts, columns, strict=True)]
     noted = pl.DataFrame(pl.from_arrow(schemas.QUARANTINE.empty_table())).with_columns(seq=pl.lit(0, pl.Int64))
     return [*made, noted, arrived]
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline import schemas
 from pipeline.features.groups import MAX_GROUP_ROWS, training_groups
-from pipeline.schemas import FEATURES, LABELS
+from pipeline.features.registry import AGENTMEMREC
+from pipeline.schemas import LABELS
 
 NAMES = ("pool_position", "bm25_score", "cross_encoder")
 
@@ -26,7 +28,7 @@ def features(pools: dict[tuple[str, str], list[int]]) -> pa.Table:
         for (history, request), turns in pools.items()
         for position, turn in enumerate(turns, start=1)
     ]
-    return pa.Table.from_pylist(rows[::-1], schema=FEATURES)
+    return pa.Table.from_pylist(rows[::-1], schema=schemas.features(AGENTMEMREC))
 
 
 def labels(evidence: list[tuple[str, str, int]]) -> pa.Table:
@@ -72,7 +74,7 @@ def test_evidence_named_twice_adds_no_row() -> None:
 
 @pytest.mark.flash
 def test_nothing_to_learn_from_is_no_error() -> None:
-    found = training_groups(FEATURES.empty_table(), LABELS.empty_table(), NAMES)
+    found = training_groups(schemas.features(AGENTMEMREC).empty_table(), LABELS.empty_table(), NAMES)
     assert found.matrix.shape == (0, 3)
     assert found.group_sizes.tolist() == []
 

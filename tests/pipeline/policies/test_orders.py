@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pipeline import schemas
+from pipeline.features.registry import AGENTMEMREC
 from pipeline.policies.orders import ORDERS, lambdarank_order, oracle_order
 
 pytestmark = pytest.mark.flash
@@ -13,14 +13,14 @@ POSITIONS = [1, 2, 3, 4]
 
 
 def features(**columns) -> pl.DataFrame:
-    empty = dict.fromkeys(schemas.FEATURE_NAMES, [None] * 4)
+    empty = dict.fromkeys(AGENTMEMREC, [None] * 4)
     frame = pl.DataFrame({**empty, "pool_position": POSITIONS, **columns}, strict=False)
     return frame.with_columns(history_id=pl.lit("h"), request_id=pl.lit("q"))
 
 
 class Fixed:
     identity = "fixed"
-    feature_names = schemas.FEATURE_NAMES
+    feature_names = AGENTMEMREC
 
     def __init__(self, scores) -> None:
         self.scores = np.array(scores, np.float64)
@@ -43,7 +43,7 @@ def test_a_channel_orders_by_its_rank_and_a_turn_without_one_comes_last(channel)
 
 
 def test_lambdarank_breaks_ties_of_rounded_scores_by_pool_position():
-    order = lambdarank_order(Fixed([0.5, 0.50000049, 0.7, 0.49999951]), schemas.FEATURE_NAMES)
+    order = lambdarank_order(Fixed([0.5, 0.50000049, 0.7, 0.49999951]))
     ordered = order(features())
     assert ordered.rows.tolist() == [2, 0, 1, 3]
     assert ordered.scores.tolist() == [0.5, 0.5, 0.7, 0.5]

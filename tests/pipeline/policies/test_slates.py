@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from models.tokens import token_counter
 from pipeline import schemas
+from pipeline.features.registry import AGENTMEMREC
 from pipeline.policies.orders import PolicyError
 from pipeline.policies.slates import Catalog, SlateOptions, oracle_slates, slates
 from pipeline.render.slate_text import render
@@ -47,7 +48,9 @@ def candidate(position: int, session: int, index: int) -> dict:
     }  # fmt: skip
 
 
-FEATURES = pa.Table.from_pylist([candidate(1, 1, 1), candidate(2, 2, 0), candidate(3, 1, 0)], schemas.FEATURES)
+FEATURES = pa.Table.from_pylist(
+    [candidate(1, 1, 1), candidate(2, 2, 0), candidate(3, 1, 0)], schemas.features(AGENTMEMREC)
+)
 LABELS = pa.Table.from_pylist(
     [{"request_id": "q1", "history_id": "h", "session_index": 1, "turn_index": 0}], schemas.LABELS
 )
@@ -55,7 +58,7 @@ LABELS = pa.Table.from_pylist(
 
 class ByLength:
     identity = "by-length"
-    feature_names = schemas.FEATURE_NAMES
+    feature_names = AGENTMEMREC
 
     def score(self, features, names):
         assert tuple(names) == self.feature_names
@@ -137,7 +140,7 @@ def test_another_request_of_the_batch_changes_no_slate():
     texts = [
         slates(
             REQUESTS,
-            pa.Table.from_pylist(rows, schemas.FEATURES),
+            pa.Table.from_pylist(rows, schemas.features(AGENTMEMREC)),
             turns,
             SlateOptions(("recall_order",), (99,)),
             COUNTER,
@@ -150,7 +153,7 @@ def test_another_request_of_the_batch_changes_no_slate():
 
 
 def test_no_requests_and_no_turns_give_the_schema():
-    empty = (schemas.REQUESTS.empty_table(), schemas.FEATURES.empty_table(), schemas.TURNS.empty_table())
+    empty = (schemas.REQUESTS.empty_table(), schemas.features(AGENTMEMREC).empty_table(), schemas.TURNS.empty_table())
     table = slates(*empty, SlateOptions(("recall_order",), (9,)), COUNTER)
     assert (table.schema, table.num_rows) == (schemas.SLATES, 0)
 
@@ -165,7 +168,7 @@ def numbered(texts: list[str]) -> tuple[pa.Table, pa.Table]:
     places = [(1 + index // 3, index % 3) for index in range(len(texts))]
     pool = [candidate(position, *place) for position, place in enumerate(reversed(places), 1)]
     turns = [turn(*place, text) for place, text in zip(places, texts, strict=True)]
-    return pa.Table.from_pylist(turns, schemas.TURNS), pa.Table.from_pylist(pool, schemas.FEATURES)
+    return pa.Table.from_pylist(turns, schemas.TURNS), pa.Table.from_pylist(pool, schemas.features(AGENTMEMREC))
 
 
 @settings(deadline=None, max_examples=60)

@@ -25,7 +25,7 @@ def test_what_is_recalled_is_ranked_by_score_then_position_and_nothing_else_is(
 @pytest.mark.flash
 def test_fusion_sums_reciprocal_ranks() -> None:
     none = np.nan
-    fused = reciprocal_rank_fusion([np.array([1, 2, none, none]), np.array([3, 1, 2, none])], k=60)
+    fused = reciprocal_rank_fusion([np.array([1, 2, none, none]), np.array([3, 1, 2, none])], [1, 1], k=60)
     assert fused.tolist() == pytest.approx([1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 62, 0], abs=5e-7)
 
 
@@ -36,5 +36,5 @@ def test_of_equal_fused_scores_the_earlier_turn_comes_first_and_what_none_recall
 
 @pytest.mark.flash
 def test_a_fused_score_is_rounded_so_that_what_is_stored_gives_the_order() -> None:
-    fused = reciprocal_rank_fusion([np.array([7])], k=60)
+    fused = reciprocal_rank_fusion([np.array([7])], [1], k=60)
     assert fused.tolist() == [0.014925]

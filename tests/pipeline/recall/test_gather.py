@@ -28,7 +28,7 @@ ASKED = [
 def gathered(turn_table: Build, request_table: Build, embedder: Any) -> Any:
     turns, requests = turn_table(ROWS), request_table(ASKED)
     vectors = turn_vectors(turns, embedder)[0], request_vectors(requests, embedder)[0]
-    return list(histories(requests, turns, terms(turns), *vectors))
+    return list(histories(requests, turns, terms(turns), *vectors, {}))
 
 
 @pytest.mark.flash
@@ -68,7 +68,7 @@ def test_windows_and_vectors_find_their_rows(turn_table: Build, request_table: B
 def test_a_turn_whose_terms_are_in_quarantine_has_none(turn_table: Build, request_table: Build) -> None:
     turns, requests = turn_table(ROWS), request_table(ASKED)
     stored = terms(turns)
-    ((history, _),) = histories(requests, turns, stored.slice(0, stored.num_rows - 1), None, None)
+    ((history, _),) = histories(requests, turns, stored.slice(0, stored.num_rows - 1), None, None, {})
     assert history.windows is None
     assert history.terms[2].tolist() == []
     assert len(history.terms[1]) == 1

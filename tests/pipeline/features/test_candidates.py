@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from pipeline.features.ten import features
-from pipeline.schemas import FEATURE_NAMES, FEATURES, POOLS, TURNS
+from pipeline import schemas
+from pipeline.features.candidates import features
+from pipeline.features.registry import AGENTMEMREC
+from pipeline.schemas import REQUESTS, TURNS
 
 
 def candidate(request: str, position: int, turn: int, **more: Any) -> dict[str, Any]:
@@ -22,14 +25,25 @@ def turns(*roles: str) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=TURNS)
 
 
+def of(rows: list[dict[str, Any]], stored: pa.Table, names: Sequence[str] = AGENTMEMREC) -> pa.Table:
+    """The features of candidates of a profile with BM25 and dense recall; requests ask for what they are named."""
+    channels = ("bm25", "dense")
+    pools = pa.Table.from_pylist(rows, schemas.pools(channels))
+    asked = [
+        {"request_id": name, "history_id": "h", "mode": "reader", "text": name, "adversarial": False}
+        for name in dict.fromkeys(row["request_id"] for row in rows)
+    ]
+    return features(pools, stored, pa.Table.from_pylist(asked, REQUESTS), names, channels)
+
+
 @pytest.mark.flash
 def test_the_ten_features_in_pool_order() -> None:
     scored = {"bm25_score": 2.5, "bm25_rank": 1, "dense_score": 0.5, "dense_rank": 3, "age_days": 4.0}
     rows = [candidate("r", 2, 1), candidate("r", 1, 2, **scored), candidate("q", 1, 0)]
-    found = features(pa.Table.from_pylist(rows, schema=POOLS), turns("user", "assistant", "tool"))
-    assert found.schema.equals(FEATURES)
+    found = of(rows, turns("user", "assistant", "tool"))
+    assert found.schema.equals(schemas.features(AGENTMEMREC))
     unscored = [None, None, None, None, None]
-    assert [[row["request_id"], *(row[name] for name in FEATURE_NAMES)] for row in found.to_pylist()] == [
+    assert [[row["request_id"], *(row[name] for name in AGENTMEMREC)] for row in found.to_pylist()] == [
         ["q", 1, *unscored, 0, 0, None, 10],
         ["r", 1, 2.5, 1, 0.5, 3, None, 2, 2, 4.0, 12],
         ["r", 2, *unscored, 1, 1, None, 11],
@@ -38,13 +52,12 @@ def test_the_ten_features_in_pool_order() -> None:
 
 @pytest.mark.flash
 def test_a_candidate_that_is_no_turn_is_refused() -> None:
-    pools = pa.Table.from_pylist([candidate("r", 1, 7)], schema=POOLS)
     with pytest.raises(ValueError, match="1 candidates are not among the turns"):
-        features(pools, turns("user"))
+        of([candidate("r", 1, 7)], turns("user"))
 
 
 @pytest.mark.flash
 def test_no_candidates_make_an_empty_table_with_the_schema() -> None:
-    found = features(POOLS.empty_table(), turns("user"))
+    found = of([], turns("user"))
     assert found.num_rows == 0
-    assert found.schema.equals(FEATURES)
+    assert found.schema.equals(schemas.features(AGENTMEMREC))

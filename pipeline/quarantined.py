@@ -1,0 +1,24 @@
+"""Quarantine rows of what a model made no finite vector of."""
+
+from __future__ import annotations
+
+import polars as pl
+import pyarrow as pa
+
+from pipeline.schemas import QUARANTINE
+
+NOT_FINITE = "not_finite"
+"""Code of what got a vector that is not finite."""
+
+
+def not_finite(keys: pl.DataFrame, model: str) -> pa.Table:
+    """Rows of QUARANTINE for the turns or requests that `keys` names; `model` says whose vector it was."""
+    reason = f"{model}: vector is not finite"
+    rows = keys.with_columns(code=pl.lit(NOT_FINITE), reason=pl.lit(reason), origin=pl.lit("row"), weight=pl.lit(1))
+    absent = [name for name in QUARANTINE.names if name not in rows.columns]
+    return (
+        rows.with_columns(pl.lit(None).alias(name) for name in absent)
+        .to_arrow()
+        .select(QUARANTINE.names)
+        .cast(QUARANTINE)
+    )

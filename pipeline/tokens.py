@@ -1,0 +1,90 @@
+"""Stages `turn_tokens` and `request_tokens`: what a token encoder makes of turns and of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from models.interfaces import TokenEncoder
+from pipeline import schemas
+from pipeline.quarantined import not_finite
+from pipeline.recall.analyzer import analyze
+from pipeline.recall.indexed_text import indexed_text
+from pipeline.recall.late.options import Code
+from pipeline.recall.late.turn_codes import TurnCodes, encode_turns
+from pipeline.recall.late.words import words_of_tokens
+from pipeline.schemas import REQUEST_KEY, TURN_KEY
+
+REQUEST_TOKENS = 256
+"""Tokens of a request that are kept, the first: a longer one asks for the matches of a whole page."""
+
+BLOCK = 1024
+"""Turns that are encoded at a time: bounds the memory of vectors that have no codes yet (60 MB at 40 tokens of 384)."""
+
+
+def turn_tokens(turns: pa.Table, encoder: TokenEncoder, code: Code) -> tuple[pa.Table, pa.Table]:
+    """Codes of each turn's tokens, of its indexed text: (schema turn_tokens(dim), QUARANTINE), sorted by turn key.
+
+    A turn with a vector that is not finite goes to quarantine, and late interaction does not score it.
+    """
+    keys = pl.DataFrame(pl.from_arrow(turns.select(list(TURN_KEY))))
+    order = keys.select(pl.arg_sort_by(*TURN_KEY)).to_series()
+    keys, texts = keys[order], indexed_text(turns)[order]
+    schema = schemas.turn_tokens(encoder.dim)
+    parts, broken = [schema.empty_table()], [pl.Series(dtype=pl.Boolean)]
+    for start in range(0, len(keys), BLOCK):
+        made, bad = encode_turns(texts[start : start + BLOCK].to_list(), encoder, code)
+        parts.append(_coded(keys[start : start + BLOCK], made, schema))
+        broken.append(pl.Series(bad))
+    bad_turns = pl.concat(broken)
+    table = pa.concat_tables(parts).filter((~bad_turns).to_arrow())
+    return table, not_finite(keys.filter(bad_turns), f"token encoder {encoder.name}")
+
+
+def request_tokens(requests: pa.Table, encoder: TokenEncoder) -> tuple[pa.Table, pa.Table]:
+    """The tokens of each request's text: (schema request_tokens(dim), QUARANTINE), sorted by request and position.
+
+    The first 256 are kept. A request with a vector that is not finite goes to quarantine, and has no late scores.
+    """
+    frame = pl.DataFrame(pl.from_arrow(requests.select([*REQUEST_KEY, "text"]))).sort(*REQUEST_KEY)
+    texts = frame["text"].to_list()
+    made = encoder.encode(texts, "query")
+    words = words_of_tokens(texts, made.text, made.start, made.end)
+    tokens = pl.DataFrame({"row": made.text, "word": words, "finite": np.isfinite(made.vectors).all(axis=1)})
+    tokens = tokens.with_columns(
+        source=pl.int_range(pl.len(), dtype=pl.Int64),
+        position=pl.int_range(pl.len(), dtype=pl.Int32).over("row"),
+        terms=_terms_of_words(tokens["word"]),
+    )
+    broken = tokens.filter(~pl.col("finite"))["row"].unique()
+    kept = tokens.filter((pl.col("position") < REQUEST_TOKENS) & ~pl.col("row").is_in(broken.implode()))
+    keys = frame.select("request_id", "history_id")
+    columns = keys[kept["row"]].with_columns(kept["position"], kept["terms"]).to_arrow()
+    vectors = made.vectors[kept["source"].to_numpy()].astype(np.float16)
+    schema = schemas.request_tokens(encoder.dim)
+    table = columns.append_column(
+        "vector", pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), encoder.dim)
+    )
+    return table.cast(schema), not_finite(keys[broken.sort()], f"token encoder {encoder.name}")
+
+
+def _terms_of_words(words: pl.Series) -> pl.Series:
+    distinct = words.unique()
+    terms = pl.DataFrame({"word": distinct, "terms": analyze(distinct)})
+    return pl.DataFrame({"word": words}).join(terms, on="word", how="left", maintain_order="left")["terms"]
+
+
+def _coded(keys: pl.DataFrame, made: TurnCodes, schema: pa.Schema) -> pa.Table:
+    """Rows of turn_tokens from codes."""
+    offsets = pa.array(made.offsets, pa.int64())
+    scales, vectors = schema.field("scales").type, schema.field("vectors").type
+    values = pa.FixedSizeListArray.from_arrays(pa.array(made.codes.values.reshape(-1)), type=vectors.value_type)
+    columns: Sequence[pa.Array] = [
+        *(column.combine_chunks() for column in keys.to_arrow().columns),
+        pa.LargeListArray.from_arrays(offsets, pa.array(made.codes.scales), type=scales),
+        pa.LargeListArray.from_arrays(offsets, values, type=vectors),
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
