@@ -85,7 +85,11 @@ def stages_to_features(profile: Profile) -> list[Stage]:
             pool_inputs,
             "requests",
             partial(_pools, options=profile.recall),
-            config={"recall": profile.recall.model_dump(mode="json"), "as_of": profile.as_of},
+            config={
+                "recall": profile.recall.model_dump(mode="json"),
+                "as_of": profile.as_of,
+                "analyzer": ANALYZER_ID,  # of requests: their terms are no table
+            },
             version=2,
         ),
         _stage(
