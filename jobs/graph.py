@@ -54,8 +54,10 @@ def stages_to_features(profile: Profile) -> list[Stage]:
     if profile.recall.needs_vectors:
         path += _vector_stages(profile, pool_inputs, seen_turns)
     pool_models: dict[str, Any] = {}
+    pool_config: dict[str, Any] = {}
     if profile.recall.encoders:
         path += _token_stages(profile, pool_inputs, pool_models)
+        pool_config["code"] = profile.late_interaction.code
     path += [
         _stage(
             "pools",
@@ -64,7 +66,12 @@ def stages_to_features(profile: Profile) -> list[Stage]:
             pool_inputs,
             "requests",
             partial(_pools, options=profile.recall, code=profile.late_interaction.code),
-            config={"recall": profile.recall.model_dump(mode="json"), "as_of": profile.as_of},
+            config={
+                "recall": profile.recall.model_dump(mode="json"),
+                "as_of": profile.as_of,
+                "analyzer": ANALYZER_ID,  # of requests: their terms are no table
+                **pool_config,
+            },
             version=3,
             **pool_models,
         ),
@@ -124,7 +131,14 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
     pool_inputs["late_request_tokens"] = Input("request_tokens", of_requests, request_schema)
     stages = [
         _stage(
-            "request_tokens", of_requests, request_schema, {"requests": requests}, "requests", _request_tokens, **model
+            "request_tokens",
+            of_requests,
+            request_schema,
+            {"requests": requests},
+            "requests",
+            _request_tokens,
+            config={"analyzer": ANALYZER_ID},
+            **model,
         )
     ]
     if late.source == "on_the_fly":

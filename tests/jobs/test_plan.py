@@ -150,6 +150,16 @@ def test_a_new_version_of_a_stage_that_gives_the_same_rows_leaves_what_follows(t
 
 
 @pytest.mark.cluster
+def test_another_analyzer_makes_pools_again_where_the_terms_of_turns_came_out_the_same(tmp_path, monkeypatch):
+    lake = stored(tmp_path, ITEMS[:2])
+    then_ran(lake)
+    monkeypatch.setattr(graph, "ANALYZER_ID", "another")
+    planned = causes(then_ran(lake))
+    assert planned["terms"] == {("do", Cause.CHOICE.value, ())}
+    assert ("do", "config", ("analyzer",)) in planned["pools"]
+
+
+@pytest.mark.cluster
 def test_a_training_leaves_prices_for_the_plan_and_no_run(tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     lake = stored(tmp_path, ITEMS)
