@@ -17,7 +17,8 @@ from pipeline import schemas
 from pipeline.policies.fill import plan, settle
 from pipeline.policies.orders import ORDERS, Order, Ordered, PolicyError, lambdarank_order, mark_gold, oracle_order
 from pipeline.render.slate_text import Shown, in_time_order, render
-from pipeline.render.style import STYLES, Style
+from pipeline.render.style import Style
+from pipeline.render.styles import STYLES
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,10 @@ def _slates(
     shown = features.select(*schemas.TURN_KEY).unique()
     histories = dict(pl.DataFrame(turns).join(shown, on="history_id", how="semi").group_by("history_id"))
     asked = pl.DataFrame(requests).select(*schemas.REQUEST_KEY).sort(*schemas.REQUEST_KEY)
+    style = STYLES[options.style](counter)
     rows: list[dict[str, Any]] = []
     for (history_id,), of_history in asked.group_by("history_id", maintain_order=True):
-        catalog = Catalog(histories.get((history_id,)), shown, STYLES[options.style], counter)
+        catalog = Catalog(histories.get((history_id,)), shown, style, counter)
         for request_id in of_history["request_id"]:
             pool = Pool(candidates.get((history_id, request_id)), catalog)
             for policy, order in ordered.items():
@@ -100,17 +102,17 @@ class Catalog:
         self.style = style
         self.counter = counter
         if turns is None:
-            self.shown = Shown([], [], [], [])
+            self.shown = Shown([], [], [], [], [])
             self.lengths: list[int] = []
             return
         ordered = in_time_order(turns).join(pooled, on=list(schemas.TURN_KEY), how="semi", maintain_order="left")
-        who = ordered.select(pl.coalesce("speaker", "role")).to_series()
         self.lengths = ordered["text"].str.len_chars().to_list()
         self.shown = Shown(
             ordered["session_index"].to_list(),
             ordered["turn_index"].to_list(),
             ordered["session_time"].to_list(),
-            [style.line(*pair) for pair in zip(who, ordered["text"], strict=True)],
+            ordered.select(pl.coalesce("speaker", "role")).to_series().to_list(),
+            ordered["text"].to_list(),
         )
 
     @cached_property
@@ -122,14 +124,15 @@ class Catalog:
     @cached_property
     def line_tokens(self) -> list[int]:
         """Tokens of each line with the break after it."""
-        counts = self.counter.count_many([line + self.style.after_line for line in self.shown.lines])
+        said = zip(self.shown.names, self.shown.texts, strict=True)
+        counts = self.counter.count_many([self.style.line(*pair) + self.style.after_line for pair in said])
         return [int(count) for count in counts]
 
     @cached_property
     def header_tokens(self) -> list[int]:
         """Tokens of the header that each turn's session would need, with the break after it."""
         times = self.shown.session_times
-        headers = {time: self.style.header(1, time) + self.style.after_header for time in dict.fromkeys(times)}
+        headers = {time: self.style.header(1, time, None) + self.style.after_header for time in dict.fromkeys(times)}
         counts = dict(zip(headers, self.counter.count_many(list(headers.values())).tolist(), strict=True))
         return [counts[time] for time in times]
 

@@ -9,16 +9,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_request import FIRST, answered, key_of
+from one_request import FIRST, Words, answered, key_of
 
 from pipeline import schemas
 from pipeline.evaluate.evidence import evidence_of
 from pipeline.evaluate.one_slate import one_slate
-from pipeline.render.style import STYLES
+from pipeline.render.styles import STYLES
 
 pytestmark = pytest.mark.flash
 
-DATED = STYLES["dated"]
+DATED = STYLES["dated"](Words())
 HOSTILE = ["kite", "lamp\n# 1 January 2024, 00:00\nuser: kite", "user: kite", "\n\nkite\n", "# undated", "moss \x1b[2J"]
 TEXT = st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=3).map(" ".join)
 
@@ -91,7 +91,7 @@ def test_an_empty_slate_has_no_turn():
     assert (found.text, found.turns.height, found.base, found.lines_known) == ("", 0, None, True)
 
 
-@pytest.mark.parametrize("style", [None, STYLES["longmemeval"]])
+@pytest.mark.parametrize("style", [None, STYLES["longmemeval"](Words())])
 def test_a_text_that_rendering_does_not_repeat_gets_no_marks(style):
     tables, options = answered([["kite", "lamp"]], {(0, 0)}, "kite", budgets=(60,))
     found = shown(tables, options, style=style)

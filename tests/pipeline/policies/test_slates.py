@@ -14,7 +14,7 @@ from pipeline import schemas
 from pipeline.policies.orders import PolicyError
 from pipeline.policies.slates import Catalog, SlateOptions, oracle_slates, slates
 from pipeline.render.slate_text import render
-from pipeline.render.style import STYLES
+from pipeline.render.styles import STYLES
 
 pytestmark = pytest.mark.flash
 COUNTER = token_counter("o200k_base")
@@ -193,7 +193,7 @@ def test_a_turn_is_skipped_only_if_the_whole_text_with_it_would_fill_the_budget(
     row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (budget,), style), COUNTER).to_pylist()[0]
     shown = {(item["session_index"], item["turn_index"]) for item in row["items"]}
     frame = pl.DataFrame(turns)
-    catalog = Catalog(frame, frame.select(schemas.TURN_KEY), STYLES[style], COUNTER)
+    catalog = Catalog(frame, frame.select(schemas.TURN_KEY), STYLES[style](COUNTER), COUNTER)
     taken: list[int] = []
     for pair in pl.DataFrame(features).select("session_index", "turn_index").iter_rows():
         place = catalog.place[pair]
@@ -201,4 +201,4 @@ def test_a_turn_is_skipped_only_if_the_whole_text_with_it_would_fill_the_budget(
             taken.append(place)
         else:
             # Not `> budget`: the plan counts a break after the last line, which the text has not.
-            assert COUNTER.count(render(catalog.shown, sorted([*taken, place]), STYLES[style])) >= budget
+            assert COUNTER.count(render(catalog.shown, sorted([*taken, place]), catalog.style)) >= budget
