@@ -32,7 +32,8 @@ def in_full(lines: Mapping[str, int]) -> Names:
 @dataclass(frozen=True)
 class Style:
     """A header for each session, the break after it, the break after each line (nothing trails the last), what lines
-    begin with, and how speakers are called.
+    begin with, how speakers are called, and whether names or headers may be shorter in company than alone (`sparing`;
+    longer they are never).
 
     A break belongs to what stands before it because a tokenizer merges it with that (`.\\n` is one token): so the
     counts of the parts add up to the count of the text.
@@ -44,6 +45,11 @@ class Style:
     after_line: str
     margin: str = ""
     names: Naming = in_full
+    sparing: bool = False
+
+    def alone(self, name: str) -> str:
+        """What a slate calls a speaker of a single line."""
+        return self.names({name: 1}).called[name]
 
     def opening(self, called: str) -> str:
         """How a turn's line begins: who speaks. A blank and the text follow, and no token reaches across."""
