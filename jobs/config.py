@@ -52,7 +52,7 @@ class SlateChoices(_Strict):
 
     policies: tuple[Policy, ...] = Field(default=("recall_order", "lambdarank"), min_length=1)
     budgets: tuple[int, ...] = Field(default=(2700,), min_length=1)
-    style: Literal["dated", "longmemeval"] = "dated"
+    style: Literal["dated", "lean", "longmemeval"] = "dated"
 
     @field_validator("budgets")
     @classmethod

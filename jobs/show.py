@@ -24,6 +24,7 @@ from jobs.evaluate import with_batch
 from jobs.ingest import INGEST
 from models.ranker import LightGBMRanker
 from models.registry import load_ranker
+from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.evaluate.evidence import Evidence, RequestTables, evidence_of
 from pipeline.evaluate.labelling import late_labels, unresolved_citations
@@ -31,7 +32,7 @@ from pipeline.evaluate.one_slate import OneSlate, one_slate
 from pipeline.ingest.settle import POSITION_BITS
 from pipeline.recall.gather import LateTables
 from pipeline.recall.options import PoolOptions
-from pipeline.render.style import STYLES
+from pipeline.render.styles import STYLES
 
 _ORACLE = "oracle"
 _MEND = "mend what it reported, run again, then show"
@@ -141,7 +142,8 @@ def show(
     slate = None
     if evidence.slates.height:
         chosen = _choose(evidence, taken, policy, budget)
-        style = STYLES.get(taken.config["slates"]["style"])
+        styled = STYLES.get(taken.config["slates"]["style"])
+        style = None if styled is None else styled(token_counter(lake.tokenizer))
         slate = one_slate(found, evidence.turns, *chosen, options.scored, style, ranker)
     notes = [] if why_none is None else [f"ranker: {why_none}"]
     known = taken.identities.get("ranker") or {}

@@ -84,12 +84,13 @@ def _spans(items: pl.DataFrame, tables: RequestTables, style: Style | None, text
         return None
     said = pl.DataFrame(tables.turns).select(*_TURN, "session_time", "text", who=pl.coalesce("speaker", "role"))
     found = items.join(said, on=_TURN, how="left", maintain_order="left")
-    parts = found.select("who", pl.col("text").str.slice(pl.col("start"), pl.col("end") - pl.col("start")))
+    part = pl.col("text").str.slice(pl.col("start"), pl.col("end") - pl.col("start"))
     shown = Shown(
         found["session_index"].to_list(),
         found["turn_index"].to_list(),
         found["session_time"].to_list(),
-        [style.line(who, part) for who, part in parts.iter_rows()],
+        found["who"].to_list(),
+        found.select(part).to_series().to_list(),
     )
     places = range(items.height)
     return line_spans(shown, places, style) if render(shown, places, style) == text else None

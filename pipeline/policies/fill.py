@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from pipeline.render.saving import Saving
+
 RenderAndCount = Callable[[Sequence[int]], tuple[str, int]]
 """From places (ascending) to their rendered text and its tokens, counted whole."""
 
@@ -24,11 +26,12 @@ def plan(
     line_tokens: Sequence[int],
     header_tokens: Sequence[int],
     budget: int,
+    saving: Saving | None = None,
 ) -> list[int]:
     """The places that fit by the counts of their parts, in rank order.
 
-    `ranking` holds places; `sessions`, `line_tokens` and `header_tokens` are by place. A turn that does not fit is
-    skipped and the walk goes on.
+    `ranking` holds places; `sessions`, `line_tokens` and `header_tokens` are by place, of each by itself; a `saving`
+    without turns says what they save by standing together. A turn that does not fit is skipped and the walk goes on.
     """
     left = budget
     opened: set[int] = set()
@@ -36,10 +39,12 @@ def plan(
     for place in ranking:
         session = sessions[place]
         cost = line_tokens[place] + (0 if session in opened else header_tokens[place])
-        if cost <= left:
+        if cost <= left or (saving is not None and cost <= left + saving.with_turn(place)):
             left -= cost
             opened.add(session)
             chosen.append(place)
+            if saving is not None:
+                saving.add(place)
     return chosen
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,8 +17,10 @@ from models.interfaces import Ranker, TokenCounter
 from pipeline import schemas
 from pipeline.policies.fill import plan, settle
 from pipeline.policies.orders import ORDERS, Order, Ordered, PolicyError, lambdarank_order, mark_gold, oracle_order
+from pipeline.render.saving import PartSavings, Saving
 from pipeline.render.slate_text import Shown, in_time_order, render
-from pipeline.render.style import STYLES, Style
+from pipeline.render.style import Style
+from pipeline.render.styles import STYLES
 
 
 @dataclass(frozen=True)
@@ -82,9 +85,10 @@ def _slates(
     shown = features.select(*schemas.TURN_KEY).unique()
     histories = dict(pl.DataFrame(turns).join(shown, on="history_id", how="semi").group_by("history_id"))
     asked = pl.DataFrame(requests).select(*schemas.REQUEST_KEY).sort(*schemas.REQUEST_KEY)
+    style = STYLES[options.style](counter)
     rows: list[dict[str, Any]] = []
     for (history_id,), of_history in asked.group_by("history_id", maintain_order=True):
-        catalog = Catalog(histories.get((history_id,)), shown, STYLES[options.style], counter)
+        catalog = Catalog(histories.get((history_id,)), shown, style, counter)
         for request_id in of_history["request_id"]:
             pool = Pool(candidates.get((history_id, request_id)), catalog)
             for policy, order in ordered.items():
@@ -99,18 +103,19 @@ class Catalog:
     def __init__(self, turns: pl.DataFrame | None, pooled: pl.DataFrame, style: Style, counter: TokenCounter) -> None:
         self.style = style
         self.counter = counter
+        self.part_savings = PartSavings(style, counter)
         if turns is None:
-            self.shown = Shown([], [], [], [])
+            self.shown = Shown([], [], [], [], [])
             self.lengths: list[int] = []
             return
         ordered = in_time_order(turns).join(pooled, on=list(schemas.TURN_KEY), how="semi", maintain_order="left")
-        who = ordered.select(pl.coalesce("speaker", "role")).to_series()
         self.lengths = ordered["text"].str.len_chars().to_list()
         self.shown = Shown(
             ordered["session_index"].to_list(),
             ordered["turn_index"].to_list(),
             ordered["session_time"].to_list(),
-            [style.line(*pair) for pair in zip(who, ordered["text"], strict=True)],
+            ordered.select(pl.coalesce("speaker", "role")).to_series().to_list(),
+            ordered["text"].to_list(),
         )
 
     @cached_property
@@ -121,17 +126,30 @@ class Catalog:
 
     @cached_property
     def line_tokens(self) -> list[int]:
-        """Tokens of each line with the break after it."""
-        counts = self.counter.count_many([line + self.style.after_line for line in self.shown.lines])
-        return [int(count) for count in counts]
+        """Tokens of each line by itself, with the break after it."""
+        alone = {name: self.style.alone(name) for name in dict.fromkeys(self.shown.names)}
+        said = zip(self.shown.names, self.shown.texts, strict=True)
+        lines = [self.style.line(alone[name], text) + self.style.after_line for name, text in said]
+        return [int(count) for count in self.counter.count_many(lines)]
 
     @cached_property
     def header_tokens(self) -> list[int]:
-        """Tokens of the header that each turn's session would need, with the break after it."""
+        """Tokens of the header that each turn's session would need by itself, with the break after it."""
         times = self.shown.session_times
-        headers = {time: self.style.header(1, time) + self.style.after_header for time in dict.fromkeys(times)}
+        headers = {time: self.style.header(1, time, None) + self.style.after_header for time in dict.fromkeys(times)}
         counts = dict(zip(headers, self.counter.count_many(list(headers.values())).tolist(), strict=True))
         return [counts[time] for time in times]
+
+    def saving(self) -> Saving | None:
+        """What turns will save by standing together, as they are added; None where the style saves nothing."""
+        return Saving(self.shown, self.part_savings) if self.style.sparing else None
+
+    def tokens_shown(self, places: Sequence[int]) -> list[int]:
+        """Tokens of each line with the break after it, as the slate of the turns at `places` has it."""
+        names = [self.shown.names[place] for place in places]
+        called = self.style.names(Counter(names)).called
+        saved = {name: self.part_savings.by_calling(name, now) for name, now in called.items()}
+        return [self.line_tokens[place] - saved[name] for place, name in zip(places, names, strict=True)]
 
     def render_and_count(self, places: Sequence[int]) -> tuple[str, int]:
         """The text of the turns at `places`, and its tokens, counted whole."""
@@ -160,12 +178,15 @@ class Pool:
         scores[ranking] = order.scores[within][rows]
         parts = (self._catalog.shown.session_indices, self._catalog.line_tokens, self._catalog.header_tokens)
         for budget in budgets:
-            chosen = plan(ranking.tolist(), *parts, budget)
+            chosen = plan(ranking.tolist(), *parts, budget, self._catalog.saving())
             filled = settle(chosen, budget, lambda places: self._rendered(tuple(places)))
-            items = [self._item(place, int(ranks[place]), float(scores[place])) for place in filled.places]
+            items = [
+                self._item(place, int(ranks[place]), float(scores[place]), tokens)
+                for place, tokens in zip(filled.places, self._catalog.tokens_shown(filled.places), strict=True)
+            ]
             yield {"budget": budget, "n_tokens": filled.n_tokens, "text": filled.text, "items": items}
 
-    def _item(self, place: int, rank: int, score: float) -> dict[str, Any]:
+    def _item(self, place: int, rank: int, score: float, n_tokens: int) -> dict[str, Any]:
         return {
             "session_index": self._catalog.shown.session_indices[place],
             "turn_index": self._catalog.shown.turn_indices[place],
@@ -175,5 +196,5 @@ class Pool:
             "end": self._catalog.lengths[place],
             "rank": rank,
             "score": None if np.isnan(score) else score,
-            "n_tokens": self._catalog.line_tokens[place],
+            "n_tokens": n_tokens,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,13 +16,14 @@ from pipeline.render.style import Style
 class Shown:
     """The turns of one history as a slate may show them, in the order in which it would; lists of equal length.
 
-    `session_times` and `session_indices` are of the turn's session.
+    `session_times` and `session_indices` are of the turn's session; `names` say who speaks; `texts` are what is shown.
     """
 
     session_indices: Sequence[int]
     turn_indices: Sequence[int]
     session_times: Sequence[datetime | None]
-    lines: Sequence[str]
+    names: Sequence[str]
+    texts: Sequence[str]
 
 
 def in_time_order(turns: pl.DataFrame) -> pl.DataFrame:
@@ -60,14 +62,18 @@ def line_spans(shown: Shown, places: Sequence[int], style: Style) -> list[tuple[
 
 def _parts(shown: Shown, places: Sequence[int], style: Style) -> Iterator[tuple[str, bool]]:
     """The text part by part, with a break after the last line, and whether a part is a turn's line."""
+    names = style.names(Counter(shown.names[place] for place in places))
+    if names.legend:
+        yield names.legend, False
     ordinal = 0
     current: int | None = None
+    before: datetime | None = None
     for place in places:
-        session = shown.session_indices[place]
+        session, time = shown.session_indices[place], shown.session_times[place]
         if session != current:
             ordinal += 1
-            yield style.header(ordinal, shown.session_times[place]), False
+            yield style.header(ordinal, time, before), False
             yield style.after_header, False
-            current = session
-        yield shown.lines[place], True
+            current, before = session, time
+        yield style.line(names.called[shown.names[place]], shown.texts[place]), True
         yield style.after_line, False

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from jobs.config import ConfigError, load_profile, parse_profile
+from jobs.config import ConfigError, SlateChoices, load_profile, parse_profile
 from jobs.names import profile_names
 from jobs.overrides import override
+from pipeline.render.styles import STYLES
 
 pytestmark = pytest.mark.flash
 
@@ -51,3 +54,9 @@ def test_the_command_line_may_change_budgets_and_as_of():
         override(load_profile("lexical"), "many", None)
     with pytest.raises(ConfigError, match="--as-of"):
         override(load_profile("lexical"), None, "never")
+
+
+def test_a_profile_may_name_every_style_and_no_other():
+    assert set(get_args(SlateChoices.model_fields["style"].annotation)) == set(STYLES)
+    with pytest.raises(ConfigError, match=r"slates\.style"):
+        parse_profile("name: x\nslates: {style: leaner}", "p.yaml")

@@ -20,10 +20,11 @@ from jobs.ingest import ingest
 from jobs.overrides import override
 from jobs.plain import plain
 from jobs.run import Resources, run
-from jobs.show import RequestNotFound, RequestUnfinished, SlateNotFound, ranker_spec, show
+from jobs.show import RequestNotFound, RequestUnfinished, SlateNotFound, ranker_spec, show, text_of
 from models.ranker import LightGBMRanker, RankerParams, fit
 from pipeline.features.groups import training_groups
 from pipeline.features.registry import AGENTMEMREC
+from pipeline.render.styles import STYLES
 
 POOL = 6
 TURN = ["session_index", "turn_index"]
@@ -182,6 +183,36 @@ def test_beside_the_text_stand_its_ranks_and_only_evidence_is_marked(made):
             len({mark for mark, _ in marks if mark})
             == shown.evidence.in_slate.filter(policy="lambdarank", in_slate=True)["number"].n_unique()
         )
+
+
+@pytest.mark.cluster
+def test_a_slate_of_every_style_has_its_ranks_beside_it_and_its_text_is_the_lakes(tmp_path):
+    names = ["Oluwaseun Adeyemi", "Jean-Baptiste Moreau"]
+    said = [(names[n % 2], f"told the {n}th time") for n in range(6)]
+    sessions = [
+        {"time": f"2026-05-08T{hour:02d}:00:00Z", "turns": [
+            {"role": "user", "speaker": name, "text": f"The kite of {hour} h, {text}."} for name, text in said
+        ]} for hour in (9, 15)
+    ]  # fmt: skip
+    ask = {"request_id": "q", "text": "Which kite?", "evidence": [{"session": 1, "turn": 4}]}
+    lake = stored(tmp_path, [{"history_id": "h", "sessions": sessions, "requests": [ask]}], "native")
+    texts = {}
+    for style in STYLES:
+        choices = LEXICAL.slates.model_copy(update={"style": style})
+        ran(lake, LEXICAL.model_copy(update={"name": style, "slates": choices}))
+        shown = show(lake, style, None, "q")
+        assert (shown.slate.lines_known, shown.slate.turns.height) == (True, 12)
+        text, marks = beside(printed(shown, 9000))
+        assert text == "\n".join(line.rstrip() for line in plain(shown.slate.text).splitlines())
+        assert sorted(int(rank) for _, rank in marks) == list(range(1, 13))
+        assert [mark for mark, _ in marks].count("★1") == 1
+        stored_text = table(lake, "slates", style).filter(policy="recall_order", budget=900)["text"].item()
+        texts[style] = text_of(shown)
+        assert texts[style] == stored_text
+    assert texts["lean"].startswith(
+        "J = Jean-Baptiste Moreau, O = Oluwaseun Adeyemi\n# 8 May 2026\n O: The kite of 9 h, told the 0th time.\n J: "
+    )
+    assert "\n## 15:00\n O: The kite of 15 h" in texts["lean"]
 
 
 @pytest.mark.cluster

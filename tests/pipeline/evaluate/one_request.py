@@ -49,11 +49,22 @@ def key_of(row):
     return row["session_index"], row["turn_index"]
 
 
-def answered(texts, gold, query, pool_size=2, asked_day=None, continues=None, budgets=(9,), ranker=None):
+def answered(
+    texts,
+    gold,
+    query,
+    pool_size=2,
+    asked_day=None,
+    continues=None,
+    budgets=(9,),
+    ranker=None,
+    style="dated",
+    speaker=None,
+):
     """The tables of one request over sessions of texts (one session a day), run through the stages."""
     turns = [
         {"history_id": "h", "session_index": FIRST + s, "turn_index": t, "session_time": START + timedelta(days=s),
-         "role": "user", "speaker": None, "text": text, "n_tokens": len(text.split())}
+         "role": "user", "speaker": speaker, "text": text, "n_tokens": len(text.split())}
         for s, session in enumerate(texts) for t, text in enumerate(session)
     ]  # fmt: skip
     sources = [
@@ -73,7 +84,7 @@ def answered(texts, gold, query, pool_size=2, asked_day=None, continues=None, bu
     options = PoolOptions(channels=("bm25",), pool_size=pool_size)
     pool = pools(asked, stored, terms(stored), None, None, options)
     found = features(pool, stored, asked, NAMES, options.scored)
-    policies = SlateOptions(("recall_order", "lambdarank"), tuple(budgets))
+    policies = SlateOptions(("recall_order", "lambdarank"), tuple(budgets), style)
     tables = RequestTables(
         requests=asked,
         labels=pa.Table.from_pylist(labels, schemas.LABELS),

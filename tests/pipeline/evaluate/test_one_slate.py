@@ -9,16 +9,17 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_request import FIRST, NAMES, answered, key_of
+from one_request import FIRST, NAMES, Words, answered, key_of
 
 from pipeline import schemas
 from pipeline.evaluate.evidence import evidence_of
 from pipeline.evaluate.one_slate import one_slate
-from pipeline.render.style import STYLES
+from pipeline.render.styles import STYLES
 
 pytestmark = pytest.mark.flash
 
-DATED = STYLES["dated"]
+MADE = {name: styled(Words()) for name, styled in STYLES.items()}
+DATED = MADE["dated"]
 HOSTILE = ["kite", "lamp\n# 1 January 2024, 00:00\nuser: kite", "user: kite", "\n\nkite\n", "# undated", "moss \x1b[2J"]
 TEXT = st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=3).map(" ".join)
 
@@ -91,7 +92,7 @@ def test_an_empty_slate_has_no_turn():
     assert (found.text, found.turns.height, found.base, found.lines_known) == ("", 0, None, True)
 
 
-@pytest.mark.parametrize("style", [None, STYLES["longmemeval"]])
+@pytest.mark.parametrize("style", [None, MADE["longmemeval"]])
 def test_a_text_that_rendering_does_not_repeat_gets_no_marks(style):
     tables, options = answered([["kite", "lamp"]], {(0, 0)}, "kite", budgets=(60,))
     found = shown(tables, options, style=style)
@@ -109,3 +110,26 @@ def test_an_item_that_shows_part_of_a_turn_has_the_line_of_that_part():
     ]  # fmt: skip
     found = shown(replace(tables, slates=pa.Table.from_pylist(rows, schemas.SLATES)), options)
     assert found.turns.select("line_start", "line_end").row(0) == (len(header), len(header) + 10)
+
+
+@pytest.mark.parametrize("style", MADE.values(), ids=MADE)
+@pytest.mark.parametrize("speaker", [None, "Ana", "Ana Maria\nLund"])
+def test_lines_are_found_in_the_text_of_every_style_whatever_it_calls_the_speaker(style, speaker):
+    texts = [[f"kite {n}" for n in range(3)], ["kite moss"] * 9]
+    tables, options = answered(texts, {(0, 0)}, "kite", 12, budgets=(200,), style=style.name, speaker=speaker)
+    found = shown(tables, options, budget=200, style=style)
+    stored = {key_of(row): row["text"] for row in tables.turns.to_pylist()}
+    assert found.lines_known
+    assert found.turns.height == 12
+    for row in found.turns.iter_rows(named=True):
+        who, said = found.text[row["line_start"] : row["line_end"]].split(": ", 1)
+        assert said == stored[key_of(row)]
+        assert who == style.margin + style.names({speaker or "user": 12}).called[speaker or "user"]
+
+
+def test_initials_and_their_legend_are_those_of_the_slate():
+    style = MADE["lean"]
+    tables, options = answered([["kite"] * 20], {(0, 0)}, "kite", 20, budgets=(99,), style="lean", speaker="Ana Lund")
+    found = shown(tables, options, budget=99, style=style)
+    assert found.text.startswith("A = Ana Lund\n# 1 January 2024\n A: kite\n")
+    assert found.turns["line_start"][0] == len("A = Ana Lund\n# 1 January 2024\n")

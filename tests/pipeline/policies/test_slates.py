@@ -14,12 +14,16 @@ from pipeline import schemas
 from pipeline.features.registry import AGENTMEMREC
 from pipeline.policies.orders import PolicyError
 from pipeline.policies.slates import Catalog, SlateOptions, oracle_slates, slates
-from pipeline.render.slate_text import render
-from pipeline.render.style import STYLES
+from pipeline.render.slate_text import line_spans, render
+from pipeline.render.styles import STYLES
 
 pytestmark = pytest.mark.flash
 COUNTER = token_counter("o200k_base")
-DAY = {1: datetime(2023, 5, 9, 8, 0, tzinfo=UTC), 2: datetime(2023, 5, 8, 13, 56, tzinfo=UTC)}
+DAY = {
+    1: datetime(2023, 5, 9, 8, 0, tzinfo=UTC),
+    2: datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
+    4: datetime(2023, 5, 8, 20, 0, tzinfo=UTC),
+}
 
 
 def turn(session: int, index: int, text: str, speaker: str | None = None) -> dict:
@@ -163,40 +167,47 @@ TEXTS = st.sampled_from(
 )
 
 
-def numbered(texts: list[str]) -> tuple[pa.Table, pa.Table]:
-    """Turns of these texts, three a session, and a pool of them all, the last first."""
-    places = [(1 + index // 3, index % 3) for index in range(len(texts))]
+SPEAKERS = st.sampled_from([None, "Ana", "Oluwaseun Adeyemi", "Jean-Baptiste Moreau", "O", "", "Ana\n# 8 May 2023"])
+
+
+def said(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[tuple[str, str | None]]]:
+    return st.lists(st.tuples(texts, SPEAKERS), max_size=12)
+
+
+def numbered(lines: list[tuple[str, str | None]]) -> tuple[pa.Table, pa.Table]:
+    """Turns of these texts and speakers, three a session, and a pool of them all, the last first."""
+    places = [(1 + index // 3, index % 3) for index in range(len(lines))]
     pool = [candidate(position, *place) for position, place in enumerate(reversed(places), 1)]
-    turns = [turn(*place, text) for place, text in zip(places, texts, strict=True)]
+    turns = [turn(*place, *line) for place, line in zip(places, lines, strict=True)]
     return pa.Table.from_pylist(turns, schemas.TURNS), pa.Table.from_pylist(pool, schemas.features(AGENTMEMREC))
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(TEXTS, max_size=9), st.integers(0, 120), st.sampled_from(sorted(STYLES)))
-def test_no_slate_is_over_its_budget_whatever_the_texts(texts, budget, style):
-    turns, features = numbered(texts)
+@given(said(TEXTS), st.integers(0, 160), st.sampled_from(sorted(STYLES)))
+def test_no_slate_is_over_its_budget_whatever_the_texts_and_speakers(lines, budget, style):
+    turns, features = numbered(lines)
     row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (budget,), style), COUNTER).to_pylist()[0]
     assert row["n_tokens"] == COUNTER.count(row["text"]) <= budget
     assert bool(row["items"]) == bool(row["text"])
 
 
 def test_a_turn_of_a_megabyte_is_skipped_and_the_walk_goes_on():
-    turns, features = numbered(["short", "word " * 200_000])
+    turns, features = numbered([("short", None), ("word " * 200_000, None)])
     row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (60,)), COUNTER).to_pylist()[0]
     assert row["text"].endswith("user: short")
 
 
-PROSE = st.lists(st.sampled_from(["Yes.", "no", "I went to Rome!", "Really?", "3 (three)", "ok\nthen"]), max_size=9)
+PROSE = said(st.sampled_from(["Yes.", "no", "I went to Rome!", "Really?", "3 (three)", "ok\nthen"]))
 
 
 @settings(deadline=None, max_examples=60)
-@given(PROSE, st.integers(1, 120), st.sampled_from(sorted(STYLES)))
-def test_a_turn_is_skipped_only_if_the_whole_text_with_it_would_fill_the_budget(texts, budget, style):
-    turns, features = numbered(texts)
+@given(PROSE, st.integers(1, 160), st.sampled_from(sorted(STYLES)))
+def test_a_turn_is_skipped_only_if_the_whole_text_with_it_would_fill_the_budget(lines, budget, style):
+    turns, features = numbered(lines)
     row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (budget,), style), COUNTER).to_pylist()[0]
     shown = {(item["session_index"], item["turn_index"]) for item in row["items"]}
     frame = pl.DataFrame(turns)
-    catalog = Catalog(frame, frame.select(schemas.TURN_KEY), STYLES[style], COUNTER)
+    catalog = Catalog(frame, frame.select(schemas.TURN_KEY), STYLES[style](COUNTER), COUNTER)
     taken: list[int] = []
     for pair in pl.DataFrame(features).select("session_index", "turn_index").iter_rows():
         place = catalog.place[pair]
@@ -204,4 +215,41 @@ def test_a_turn_is_skipped_only_if_the_whole_text_with_it_would_fill_the_budget(
             taken.append(place)
         else:
             # Not `> budget`: the plan counts a break after the last line, which the text has not.
-            assert COUNTER.count(render(catalog.shown, sorted([*taken, place]), STYLES[style])) >= budget
+            assert COUNTER.count(render(catalog.shown, sorted([*taken, place]), catalog.style)) >= budget
+
+
+@settings(deadline=None, max_examples=40)
+@given(PROSE, st.integers(1, 160), st.sampled_from(sorted(STYLES)))
+def test_the_tokens_of_items_are_those_of_their_lines_as_shown(lines, budget, style):
+    turns, features = numbered(lines)
+    row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (budget,), style), COUNTER).to_pylist()[0]
+    frame = pl.DataFrame(turns)
+    catalog = Catalog(frame, frame.select(schemas.TURN_KEY), STYLES[style](COUNTER), COUNTER)
+    places = [catalog.place[item["session_index"], item["turn_index"]] for item in row["items"]]
+    after = catalog.style.after_line
+    shown = [row["text"][start:end] for start, end in line_spans(catalog.shown, places, catalog.style)]
+    assert [item["n_tokens"] for item in row["items"]] == [COUNTER.count(line + after) for line in shown]
+
+
+def test_what_initials_save_goes_to_more_turns():
+    lines = [(f"It is the {n}th.", ("Oluwaseun Adeyemi", "Jean-Baptiste Moreau")[n % 2]) for n in range(12)]
+    turns, features = numbered(lines)
+    row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (150,), "lean"), COUNTER).to_pylist()[0]
+    assert row["text"].startswith("J = Jean-Baptiste Moreau, O = Oluwaseun Adeyemi\n# ")
+    frame = pl.DataFrame(turns)
+    catalog = Catalog(frame, frame.select(schemas.TURN_KEY), STYLES["lean"](COUNTER), COUNTER)
+    # With names in full these lines alone would be over the budget.
+    in_full = sum(catalog.line_tokens[catalog.place[i["session_index"], i["turn_index"]]] for i in row["items"])
+    assert in_full > 150
+
+
+def test_who_speaks_outside_a_slate_changes_nothing_in_it():
+    lines = [("ok", "Oluwaseun Adeyemi")] * 12
+    turns, features = numbered(lines)
+    more = pa.concat_tables([turns, pa.Table.from_pylist([turn(5, 0, "ok", "Oluwaseun Balogun")], schemas.TURNS)])
+    other = pa.Table.from_pylist([{**candidate(1, 5, 0), "request_id": "q2"}], schemas.FEATURES)
+    options = SlateOptions(("recall_order",), (150,), "lean")
+    alone = slates(REQUESTS, features, turns, options, COUNTER).to_pylist()[0]
+    beside = slates(REQUESTS, pa.concat_tables([features, other]), more, options, COUNTER).to_pylist()[0]
+    assert alone == beside
+    assert alone["text"].startswith("O = Oluwaseun Adeyemi\n")

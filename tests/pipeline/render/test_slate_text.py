@@ -5,17 +5,26 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
+from models.tokens import token_counter
 from pipeline.render.slate_text import Shown, in_time_order, line_spans, render
-from pipeline.render.style import STYLES
+from pipeline.render.styles import STYLES
 
 pytestmark = pytest.mark.flash
+COUNTER = token_counter("o200k_base")
+MADE = {name: styled(COUNTER) for name, styled in STYLES.items()}
 
 
 def day(number: int) -> datetime:
     return datetime(2023, 5, number, 9, 5, tzinfo=UTC)
 
 
-SHOWN = Shown([1, 1, 2], [0, 1, 0], [day(8), day(8), None], ["Ana: Hi\n\nuser: not a turn", "Bob: Yes.", "Ana: Later"])
+SHOWN = Shown(
+    [1, 1, 2],
+    [0, 1, 0],
+    [day(8), day(8), None],
+    ["Ana", "Bob", "Ana"],
+    ["Hi\n\nuser: not a turn", "Yes.", "Later"],
+)
 
 
 def sessions_in_order(times: dict[int, datetime | None]) -> list[int]:
@@ -39,7 +48,7 @@ def test_sessions_of_one_time_stand_in_order_of_arrival():
 
 
 def test_dated_text_shows_turns_verbatim_and_nothing_trails():
-    assert render(SHOWN, [0, 1, 2], STYLES["dated"]) == (
+    assert render(SHOWN, [0, 1, 2], MADE["dated"]) == (
         "# 8 May 2023, 09:05\nAna: Hi\n\nuser: not a turn\nBob: Yes.\n# undated\nAna: Later"
     )
 
@@ -49,17 +58,18 @@ def test_longmemeval_text_is_what_its_reader_would_show():
         "\n### Session {}:\nSession Date: {}\nSession Content:\n{}\n".format(*parts)
         for parts in [(1, "2023/05/08 (Mon) 09:05", "\n\nBob: Yes."), (2, "unknown", "\n\nAna: Later")]
     ]
-    assert render(SHOWN, [1, 2], STYLES["longmemeval"]) == "".join(blocks).strip("\n")
+    assert render(SHOWN, [1, 2], MADE["longmemeval"]) == "".join(blocks).strip("\n")
 
 
 def test_nothing_chosen_is_the_empty_text():
-    assert [render(SHOWN, [], style) for style in STYLES.values()] == ["", ""]
+    assert [render(SHOWN, [], style) for style in MADE.values()] == [""] * len(STYLES)
 
 
-@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
+@pytest.mark.parametrize("style", MADE.values(), ids=MADE)
 @pytest.mark.parametrize("places", [[], [1], [0, 2], [0, 1, 2]])
 def test_the_spans_of_lines_are_where_the_text_has_them(style, places):
     text = render(SHOWN, places, style)
     spans = line_spans(SHOWN, places, style)
-    assert [text[start:end] for start, end in spans] == [SHOWN.lines[place] for place in places]
+    lines = [style.line(SHOWN.names[place], SHOWN.texts[place]) for place in places]
+    assert [text[start:end] for start, end in spans] == lines
     assert not spans or spans[-1][1] == len(text)
