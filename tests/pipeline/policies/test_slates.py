@@ -247,7 +247,7 @@ def test_who_speaks_outside_a_slate_changes_nothing_in_it():
     lines = [("ok", "Oluwaseun Adeyemi")] * 12
     turns, features = numbered(lines)
     more = pa.concat_tables([turns, pa.Table.from_pylist([turn(5, 0, "ok", "Oluwaseun Balogun")], schemas.TURNS)])
-    other = pa.Table.from_pylist([{**candidate(1, 5, 0), "request_id": "q2"}], schemas.FEATURES)
+    other = pa.Table.from_pylist([{**candidate(1, 5, 0), "request_id": "q2"}], schemas.features(AGENTMEMREC))
     options = SlateOptions(("recall_order",), (150,), "lean")
     alone = slates(REQUESTS, features, turns, options, COUNTER).to_pylist()[0]
     beside = slates(REQUESTS, pa.concat_tables([features, other]), more, options, COUNTER).to_pylist()[0]
