@@ -39,12 +39,15 @@ class LateInteractionOptions(_Strict):
     """The encoder of late interaction, the word pieces of one window, and where codes of turns come from.
 
     `stored`: written once for every turn; `on_the_fly`: made of the turns that pass `recall.prefilter`, in every run.
+    `tuned`: the folder or registered name of the fine-tuned encoder that channels `tuned_...` read; by default the
+    champion that `slatemill finetune` made for the profile.
     """
 
     model: str = "all-MiniLM-L6-v2"
     max_tokens: int = Field(default=256, ge=32, le=8192)
     source: Literal["stored", "on_the_fly"] = "stored"
     code: Code = "int8"
+    tuned: str | None = None
 
 
 class SlateChoices(_Strict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,10 +11,17 @@ import pyarrow as pa
 from cluster.stage import Choice, Input, ModelSpec, ShardOutput, Span, Stage
 from jobs.config import Profile
 from models.embedder import EmbedderConfig, SentenceEmbedder, embedder_identity
+from models.encoder_registry import find_tuned
 from models.interfaces import Embedder, TokenEncoder
 from models.ranker import LightGBMRanker
-from models.token_encoder import LateInteractionEncoder, TokenEncoderConfig, token_encoder_identity
+from models.token_encoder import (
+    LateInteractionEncoder,
+    TokenEncoderConfig,
+    TokenEncoderIdentity,
+    token_encoder_identity,
+)
 from models.tokens import token_counter
+from models.tuned_encoder import TunedTokenEncoder
 from pipeline import schemas
 from pipeline.features.candidates import features
 from pipeline.policies.slates import SlateOptions, oracle_slates, slates
@@ -118,53 +125,49 @@ def _vector_stages(profile: Profile, pool_inputs: dict[str, Input], seen_turns: 
 def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: dict[str, Any]) -> list[Stage]:
     """Tokens of requests and, where they are stored, codes of turns; what pools read of them is put into its inputs.
 
-    Codes that are not stored are made where pools are: then its stage holds the model.
+    Codes that are not stored are made where pools are: then its stage holds the models.
     """
     late = profile.late_interaction
+    encoders = {name: _token_encoder(name, profile) for name in profile.recall.encoders}
+    stages = []
+    for name, (identity, spec) in encoders.items():
+        model: dict[str, Any] = {"identities": (identity.text,), "model": spec}
+        span = pool_inputs["turns"].span
+        if late.source == "stored":
+            of_turns: Choice = ("model", f"{identity.choice_id}-{late.code}")
+            schema = schemas.turn_tokens(identity.dim)
+            turns = {"turns": Input("turns", None, schemas.TURNS)}
+            compute = partial(_turn_tokens, code=late.code)
+            more: dict[str, Any] = {"config": {"code": late.code}, "costly": True, **model}
+            stages.append(_stage("turn_tokens", of_turns, schema, turns, "turns", compute, **more))
+            pool_inputs[f"{name}_turn_tokens"] = Input("turn_tokens", of_turns, schema, span, of_primary=True)
+        of_requests: Choice = ("model", identity.choice_id)
+        schema = schemas.request_tokens(identity.dim)
+        requests = {"requests": Input("requests", None, schemas.REQUESTS)}
+        more = {"config": {"analyzer": ANALYZER_ID}, **model}
+        stages.append(_stage("request_tokens", of_requests, schema, requests, "requests", _request_tokens, **more))
+        pool_inputs[f"{name}_request_tokens"] = Input("request_tokens", of_requests, schema)
+    if late.source == "on_the_fly":
+        pool_models["identities"] = tuple(identity.text for identity, _ in encoders.values())
+        loads = {name: spec.load for name, (_, spec) in encoders.items()}
+        key = "+".join(spec.key for _, spec in encoders.values())
+        pool_models["model"] = ModelSpec(key, partial(_load_all, loads))
+    return stages
+
+
+def _token_encoder(name: str, profile: Profile) -> tuple[TokenEncoderIdentity, ModelSpec]:
+    """The frozen encoder of a profile, or the one that was tuned for it."""
+    late = profile.late_interaction
+    if name == "tuned":
+        tuned = find_tuned(late.tuned, profile.name)
+        return tuned.identity, ModelSpec(f"tokens-{tuned.identity.choice_id}", partial(TunedTokenEncoder, tuned))
     config = TokenEncoderConfig(name=late.model, max_tokens=late.max_tokens)
     identity = token_encoder_identity(config)
-    spec = ModelSpec(f"tokens-{identity.choice_id}", partial(LateInteractionEncoder, config))
-    model: dict[str, Any] = {"identities": (identity.text,), "model": spec}
-    of_requests: Choice = ("model", identity.choice_id)
-    request_schema = schemas.request_tokens(identity.dim)
-    requests = Input("requests", None, schemas.REQUESTS)
-    pool_inputs["late_request_tokens"] = Input("request_tokens", of_requests, request_schema)
-    stages = [
-        _stage(
-            "request_tokens",
-            of_requests,
-            request_schema,
-            {"requests": requests},
-            "requests",
-            _request_tokens,
-            config={"analyzer": ANALYZER_ID},
-            **model,
-        )
-    ]
-    if late.source == "on_the_fly":
-        pool_models.update(model)
-        return stages
-    of_turns: Choice = ("model", f"{identity.choice_id}-{late.code}")
-    turn_schema = schemas.turn_tokens(identity.dim)
-    span = pool_inputs["turns"].span
-    pool_inputs["late_turn_tokens"] = Input("turn_tokens", of_turns, turn_schema, span, of_primary=True)
-    turns = Input("turns", None, schemas.TURNS)
-    compute = partial(_turn_tokens, code=late.code)
-    config_of = {"code": late.code}
-    return [
-        _stage(
-            "turn_tokens",
-            of_turns,
-            turn_schema,
-            {"turns": turns},
-            "turns",
-            compute,
-            config=config_of,
-            costly=True,
-            **model,
-        ),
-        *stages,
-    ]
+    return identity, ModelSpec(f"tokens-{identity.choice_id}", partial(LateInteractionEncoder, config))
+
+
+def _load_all(loads: Mapping[str, Callable[[], TokenEncoder]]) -> dict[str, TokenEncoder]:
+    return {name: load() for name, load in loads.items()}
 
 
 def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None) -> list[Stage]:
@@ -266,9 +269,12 @@ def _request_tokens(tables: Tables, encoder: TokenEncoder) -> ShardOutput:
     return ShardOutput(*request_tokens(tables["requests"], encoder))
 
 
-def _pools(tables: Tables, encoder: TokenEncoder | None, *, options: PoolOptions, code: Code) -> ShardOutput:
+def _pools(
+    tables: Tables, encoders: Mapping[str, TokenEncoder] | None, *, options: PoolOptions, code: Code
+) -> ShardOutput:
+    made = encoders or {}
     late = {
-        name: LateTables(tables[f"{name}_request_tokens"], tables.get(f"{name}_turn_tokens"), encoder, code)
+        name: LateTables(tables[f"{name}_request_tokens"], tables.get(f"{name}_turn_tokens"), made.get(name), code)
         for name in options.encoders
     }
     return ShardOutput(

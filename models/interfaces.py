@@ -90,6 +90,10 @@ class TokenEncoder(Protocol):
     name: str
     dim: int
 
+    def of_history(self, history_id: str) -> TokenEncoder:
+        """The encoder that reads the turns and requests of a history: itself, unless it was tuned on some."""
+        ...
+
     def encode(self, texts: Sequence[str], task: Literal["query", "document"]) -> TokenVectors:
         """Token vectors of each text, of requests (`query`) or of turns (`document`).
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from models.digests import weights_digest
 from models.embedder import quiet
-from models.interfaces import TokenVectors
+from models.interfaces import TokenEncoder, TokenVectors
 from models.resolve import resolve
 from models.windows import WindowSizes, batches, model_inputs, windows_of
 
@@ -92,6 +92,10 @@ class LateInteractionEncoder:
         self.dim = self.identity.dim
         self._model = load_multi_vector(resolve(config.name).path, config.max_tokens)
         self._tokenizer = self._model.tokenizer
+
+    def of_history(self, _: str) -> TokenEncoder:
+        """Itself: it was not tuned on any."""
+        return self
 
     def encode(self, texts: Sequence[str], task: Task) -> TokenVectors:
         """As models.interfaces.TokenEncoder.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from models.interfaces import TokenEncoder
+from models.interfaces import TokenEncoder, TokenVectors
 from pipeline import schemas
 from pipeline.quarantined import not_finite
 from pipeline.recall.analyzer import analyze
@@ -35,9 +35,9 @@ def turn_tokens(turns: pa.Table, encoder: TokenEncoder, code: Code) -> tuple[pa.
     keys, texts = keys[order], indexed_text(turns)[order]
     schema = schemas.turn_tokens(encoder.dim)
     parts, broken = [schema.empty_table()], [pl.Series(dtype=pl.Boolean)]
-    for start in range(0, len(keys), BLOCK):
-        made, bad = encode_turns(texts[start : start + BLOCK].to_list(), encoder, code)
-        parts.append(_coded(keys[start : start + BLOCK], made, schema))
+    for start, stop, reader in _blocks(keys["history_id"], encoder):
+        made, bad = encode_turns(texts[start:stop].to_list(), reader, code)
+        parts.append(_coded(keys[start:stop], made, schema))
         broken.append(pl.Series(bad))
     bad_turns = pl.concat(broken)
     table = pa.concat_tables(parts).filter((~bad_turns).to_arrow())
@@ -51,7 +51,7 @@ def request_tokens(requests: pa.Table, encoder: TokenEncoder) -> tuple[pa.Table,
     """
     frame = pl.DataFrame(pl.from_arrow(requests.select([*REQUEST_KEY, "text"]))).sort(*REQUEST_KEY)
     texts = frame["text"].to_list()
-    made = encoder.encode(texts, "query")
+    made = _encoded(texts, frame["history_id"], encoder)
     words = words_of_tokens(texts, made.text, made.start, made.end)
     tokens = pl.DataFrame({"row": made.text, "word": words, "finite": np.isfinite(made.vectors).all(axis=1)})
     tokens = tokens.with_columns(
@@ -69,6 +69,39 @@ def request_tokens(requests: pa.Table, encoder: TokenEncoder) -> tuple[pa.Table,
         "vector", pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), encoder.dim)
     )
     return table.cast(schema), not_finite(keys[broken.sort()], f"token encoder {encoder.name}")
+
+
+def _blocks(history_ids: pl.Series, encoder: TokenEncoder) -> Iterator[tuple[int, int, TokenEncoder]]:
+    """Rows that follow each other and are read by one encoder: first, last (excluded), and which."""
+    runs = history_ids.rle().struct.unnest()
+    start = stop = 0
+    reader: TokenEncoder | None = None
+    for history_id, length in runs.select("value", "len").iter_rows():
+        following = encoder.of_history(history_id)
+        if reader is not None and following is not reader:
+            yield from _cut(start, stop, reader)
+            start = stop
+        reader, stop = following, stop + length
+    if reader is not None:
+        yield from _cut(start, stop, reader)
+
+
+def _cut(start: int, stop: int, reader: TokenEncoder) -> Iterator[tuple[int, int, TokenEncoder]]:
+    for first in range(start, stop, BLOCK):
+        yield first, min(first + BLOCK, stop), reader
+
+
+def _encoded(texts: Sequence[str], history_ids: pl.Series, encoder: TokenEncoder) -> TokenVectors:
+    """Token vectors of requests, each read by the encoder of its history."""
+    made = [(start, reader.encode(texts[start:stop], "query")) for start, stop, reader in _blocks(history_ids, encoder)]
+    if not made:
+        return encoder.encode([], "query")
+    return TokenVectors(
+        np.concatenate([vectors.text + start for start, vectors in made]),
+        np.concatenate([vectors.start for _, vectors in made]),
+        np.concatenate([vectors.end for _, vectors in made]),
+        np.concatenate([vectors.vectors for _, vectors in made]),
+    )
 
 
 def _terms_of_words(words: pl.Series) -> pl.Series:

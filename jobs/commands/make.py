@@ -125,6 +125,34 @@ def train(
     report.show_few_groups(trained, err)
 
 
+@app.command(epilog="Example: slatemill finetune lake --profile tuned")
+def finetune(
+    lake: LakeUrl,
+    profile: ProfileName = "tuned",
+    folds: Annotated[int, typer.Option(min=2, help="Folds of histories; each is read by an encoder without it.")] = 3,
+    epochs: Annotated[int, typer.Option(min=1, help="Times that every example is learned from.")] = 4,
+    save_to: Annotated[Path | None, typer.Option("--out", help="Folder to save the encoder to.")] = None,
+    workers: Workers = None,
+    address: Address = None,
+    backfill: Backfill = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tune the late-interaction encoder on gold evidence, crosswise over histories; log it and register it."""
+    from cluster.lake import Lake
+    from jobs.config import load_profile
+    from jobs.finetune import run_finetune, told
+    from jobs.run import Resources
+    from models.finetune import FinetuneParams
+
+    resources = Resources(workers, address, tuple(backfill or ()))
+    opened = Lake.open(lake)
+    report = run_finetune(opened, load_profile(profile), resources, folds, FinetuneParams(epochs=epochs), save_to)
+    if as_json:
+        say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **report.as_dict()})
+    else:
+        out.print(told(report), markup=False, highlight=False, soft_wrap=True)
+
+
 @app.command(epilog="Example: slatemill evaluate lake --profile lexical --json numbers.json")
 def evaluate(
     lake: LakeUrl,

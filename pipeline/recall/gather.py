@@ -70,7 +70,7 @@ def histories(
             session_time=block["session_time"].dt.replace_time_zone(None).to_numpy(),
             terms=turn_terms.slice(start, stop),
             windows=None if window_table is None else window_table.of_turns(start, stop),
-            codes={name: table.of_history(start, stop) for name, table in codes.items()},
+            codes={name: table.of_history(history_id, start, stop) for name, table in codes.items()},
         )
         first, last = requests_of[history_id]
         bounds = asked[first:last].select(
@@ -193,9 +193,10 @@ class _CodeTable:
             keys = pl.DataFrame(pl.from_arrow(turns.select(list(TURN_KEY)))).with_columns(text=indexed_text(turns))
             self._texts = stored.join(keys, on=list(TURN_KEY), how="left", maintain_order="left")["text"]
 
-    def of_history(self, start: int, stop: int) -> CodeSource:
+    def of_history(self, history_id: str, start: int, stop: int) -> CodeSource:
         if self._stored is not None:
             return self._stored.of_history(start)
         assert self._texts is not None
         assert self._tables.encoder is not None
-        return FreshCodes(self._texts[start:stop].to_list(), self._tables.encoder, self._tables.code)
+        encoder = self._tables.encoder.of_history(history_id)
+        return FreshCodes(self._texts[start:stop].to_list(), encoder, self._tables.code)

@@ -1,0 +1,195 @@
+"""`slatemill finetune`: tunes the late-interaction encoder of a profile on gold evidence, crosswise over histories."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from cluster import parallel, snapshot, tables
+from cluster.batches import committed
+from cluster.lake import Lake
+from cluster.stage import Stage
+from jobs.config import Profile
+from jobs.graph import stages_to_features
+from jobs.run import Resources, RunFailed, execute_stages
+from models.encoder_registry import log_finetuning
+from models.finetune import Example, FinetuneParams, finetune
+from models.finetune_check import mean_reciprocal_rank
+from models.resolve import resolve
+from models.token_encoder import TokenEncoderConfig
+from models.tuned_encoder import OF_ALL, TunedEncoder, save_tuned
+from pipeline import schemas
+from pipeline.examples import EXAMPLES, examples
+
+
+class NothingToTune(ValueError):
+    """There is no labelled request whose evidence is stored."""
+
+
+@dataclass(frozen=True)
+class FinetuneReport:
+    """What was tuned, on how much, what it gained on histories that it had not seen, and where it went."""
+
+    tuned: TunedEncoder
+    counts: dict[str, int]
+    registered: tuple[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain literals, for JSON."""
+        name, version = self.registered
+        return {
+            "encoder": self.tuned.identity.choice_id,
+            "counts": self.counts,
+            "metrics": dict(self.tuned.metrics),
+            "registered": {"name": name, "version": version},
+        }
+
+
+def run_finetune(
+    lake: Lake, profile: Profile, resources: Resources, folds: int, params: FinetuneParams, out: Path | None
+) -> FinetuneReport:
+    """Runs the stages up to pools without tuned channels, tunes one encoder a fold and one on all, and registers them.
+
+    Each fold of histories is left out of one encoder, which is the one that reads it from then on: scores of a history
+    come from an encoder that has not learned from it. Pools of the untuned profile give the negatives.
+    Raises RunFailed when a stage failed, NothingToTune without a labelled request.
+    """
+    untuned = without_tuned(profile)
+    stages = [stage for stage in stages_to_features(untuned) if stage.name != "features"]
+    run_id = snapshot.new_run_id(datetime.now(UTC))
+    report = execute_stages(lake, untuned, stages, resources, run_id)
+    if report.exit_code:
+        raise RunFailed(report)
+    found = gather(lake, stages)
+    if found.is_empty():
+        raise NothingToTune("no labelled request of this lake has its evidence stored: ingest labelled histories")
+    fold_of = folds_of(found["history_id"].unique().sort().to_list(), folds)
+    base = TokenEncoderConfig(profile.late_interaction.model, profile.late_interaction.max_tokens)
+    variants, metrics = _tune(found, fold_of, base, params, resources)
+    counts = {
+        "examples": found.height,
+        "requests": found.select("history_id", "request_id").n_unique(),
+        "histories": len(fold_of),
+        "folds": len(variants) - 1,
+    }
+    with tempfile.TemporaryDirectory() as passing:
+        tuned = save_tuned(out or Path(passing), base, params, variants, fold_of, metrics)
+        registered = log_finetuning(tuned, counts, profile.name)
+    return FinetuneReport(tuned, counts, registered)
+
+
+def without_tuned(profile: Profile) -> Profile:
+    """The profile with frozen channels alone, under a name of its own: it makes the pools that negatives come from."""
+    recall = profile.recall
+    kept = recall.model_copy(
+        update={
+            "channels": tuple(name for name in recall.channels if not name.startswith("tuned_")),
+            "views": (),
+            "weights": {name: weight for name, weight in recall.weights.items() if not name.startswith("tuned_")},
+        }
+    )
+    return profile.model_copy(
+        update={"name": f"{profile.name}.untuned", "recall": kept, "features": ("pool_position",)}
+    )
+
+
+def folds_of(history_ids: Sequence[str], folds: int) -> dict[str, str]:
+    """The name of the fold of each history, in turn; no folds for a single history, which all encoders would see."""
+    n_folds = min(folds, len(history_ids))
+    if n_folds < 2:
+        return {}
+    return {history_id: f"fold-{index % n_folds}" for index, history_id in enumerate(history_ids)}
+
+
+def gather(lake: Lake, stages: Sequence[Stage]) -> pl.DataFrame:
+    """Examples (EXAMPLES) of every bucket."""
+    by_name = {stage.name: stage for stage in stages}
+    batches = committed(lake)
+    found = [pl.DataFrame(schema=EXAMPLES)]
+    for bucket in sorted({bucket for batch in batches for bucket in batch.buckets}):
+        names = [batch.name for batch in batches if bucket in batch.buckets]
+
+        def of(table: str, schema: Any, choice: Any = None, names: Sequence[str] = names, bucket: int = bucket) -> Any:
+            return tables.read(lake.storage, [lake.path(table, bucket, name, choice) for name in names], schema)
+
+        made = {
+            name: of(name, by_name[name].schema, by_name[name].choice) for name in ("pools", "terms", "request_tokens")
+        }
+        requests, labels, turns = (
+            of(name, schema)
+            for name, schema in (("requests", schemas.REQUESTS), ("labels", schemas.LABELS), ("turns", schemas.TURNS))
+        )
+        found.append(examples(requests, labels, made["pools"], turns, made["terms"], made["request_tokens"]))
+    return pl.concat(found)
+
+
+def _tune(
+    found: pl.DataFrame, fold_of: dict[str, str], base: TokenEncoderConfig, params: FinetuneParams, resources: Resources
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Tensors by variant, and how well evidence is told from negatives in held-out histories, before and after."""
+    variants: dict[str, Any] = {}
+    ranks: list[tuple[float, float, int]] = []
+    for name, tensors, frozen, tuned, n in parallel.each(
+        _tune_one, _calls(found, fold_of, base, params), resources.workers
+    ):
+        variants[name] = tensors
+        if n:
+            ranks.append((frozen, tuned, n))
+    if not ranks:
+        return variants, {}
+    frozen, tuned, n = (np.array(column) for column in zip(*ranks, strict=True))
+    return variants, {
+        "held_out_mrr_frozen": float((frozen * n).sum() / n.sum()),
+        "held_out_mrr_tuned": float((tuned * n).sum() / n.sum()),
+    }
+
+
+def _calls(
+    found: pl.DataFrame, fold_of: dict[str, str], base: TokenEncoderConfig, params: FinetuneParams
+) -> Iterator[tuple[Any, ...]]:
+    fold = pl.col("history_id").replace_strict(fold_of, default=OF_ALL, return_dtype=pl.String)
+    for name in (OF_ALL, *sorted(set(fold_of.values()))):
+        yield name, found.filter(fold != name) if name != OF_ALL else found, found.filter(fold == name), base, params
+
+
+def _tune_one(
+    name: str, learned: pl.DataFrame, held_out: pl.DataFrame, base: TokenEncoderConfig, params: FinetuneParams
+) -> tuple[str, Any, float, float, int]:
+    """Runs in a worker: one variant, and the mean reciprocal rank of held-out evidence without and with it."""
+    folder = resolve(base.name).path
+    tensors = finetune(folder, _examples(learned), params)
+    checked = _examples(held_out) if name != OF_ALL else []
+    frozen, tuned = (mean_reciprocal_rank(folder, state, checked, base.sizes) for state in ({}, tensors))
+    return name, tensors, frozen, tuned, len(checked)
+
+
+def _examples(rows: pl.DataFrame) -> list[Example]:
+    return [
+        Example(query, positive, tuple(negatives), tuple(weights))
+        for query, positive, negatives, weights in rows.select("query", "positive", "negatives", "weights").iter_rows()
+    ]
+
+
+def told(report: FinetuneReport) -> str:
+    """What a person reads at the end."""
+    counts, metrics = report.counts, report.tuned.metrics
+    name, version = report.registered
+    lines = [
+        f"tuned on {counts['examples']:,} evidence turns of {counts['requests']:,} requests in {counts['histories']} "
+        f"histories, {counts['folds']} folds",
+        f"encoder {report.tuned.identity.choice_id}, registered as {name} version {version} (champion)",
+    ]
+    if metrics:
+        lines.insert(
+            1,
+            "mean reciprocal rank of evidence among its negatives, in histories not learned from: "
+            f"{metrics['held_out_mrr_frozen']:.3f} before, {metrics['held_out_mrr_tuned']:.3f} after",
+        )
+    return "\n".join(lines)

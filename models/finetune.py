@@ -1,0 +1,191 @@
+"""Fine-tuning of the late-interaction encoder: its upper layers, on requests and the turns that answer them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from models.token_encoder import load_multi_vector
+from models.windows import model_inputs
+
+if TYPE_CHECKING:
+    import torch
+    from sentence_transformers import MultiVectorEncoder
+
+    Tensors = dict[str, torch.Tensor]
+
+
+class FinetuneParams(BaseModel):
+    """How the encoder is tuned. `layers` of the top are changed, all others stay as they are."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    layers: int = Field(3, ge=1)
+    epochs: int = Field(4, ge=1)
+    batch_size: int = Field(16, ge=2)
+    learning_rate: float = Field(1e-4, gt=0)
+    temperature: float = Field(0.05, gt=0)
+    pooled_weight: float = Field(0.5, ge=0)
+    """What the loss of mean-pooled cosines counts beside that of MaxSim."""
+    negatives: int = Field(3, ge=0)
+    """Turns of the pool that are no evidence, for each pair."""
+    max_tokens: int = Field(128, ge=32)
+    seed: int = Field(0, ge=0)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A request, a turn that is evidence for it, and turns of its pool that are not; `weights` are by request token."""
+
+    query: str
+    positive: str
+    negatives: tuple[str, ...]
+    weights: tuple[float, ...]
+
+
+class Step(NamedTuple):
+    """How far a tuning is: steps done and in all, and the loss of the last."""
+
+    done: int
+    total: int
+    loss: float
+
+
+def finetune(
+    base: Path, examples: Sequence[Example], params: FinetuneParams, tell: Callable[[Step], None] | None = None
+) -> Tensors:
+    """The tuned tensors, by their names in the encoder, float32 on the CPU.
+
+    The loss is the cross entropy of picking a request's turn among those of the batch and their mined negatives, by
+    MaxSim weighted by the idf of the request's tokens and, apart, by the cosine of mean-pooled tokens. Equal examples
+    and parameters give equal tensors on one machine with one number of threads. Raises ValueError without examples.
+    """
+    import torch  # noqa: PLC0415 - seconds
+
+    if not examples:
+        raise ValueError("there are no examples to tune on")
+    torch.manual_seed(params.seed)
+    model = load_multi_vector(base, params.max_tokens)
+    model.train()
+    tuned = _tuned_parameters(model, params.layers)
+    optimizer = torch.optim.AdamW(tuned.values(), lr=params.learning_rate, weight_decay=0.01)
+    per_epoch = -(-len(examples) // params.batch_size)
+    total = per_epoch * params.epochs
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, params.learning_rate, total_steps=total + 1, pct_start=0.1
+    )
+    for done, batch in enumerate(_batches(examples, params), start=1):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = _loss(model, batch, params)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(tuned.values(), 1.0)
+        optimizer.step()
+        schedule.step()
+        if tell is not None:
+            tell(Step(done, total, float(loss.detach())))
+    return {name: parameter.detach().to("cpu", torch.float32).clone() for name, parameter in tuned.items()}
+
+
+def _tuned_parameters(model: MultiVectorEncoder, layers: int) -> Tensors:
+    """The parameters of the upper layers, by name; all others are frozen. Raises ValueError for too few layers."""
+    numbers = sorted({int(part) for name, _ in model.named_parameters() if (part := _layer(name)) is not None})
+    if layers > len(numbers):
+        raise ValueError(f"the encoder has {len(numbers)} layers, not {layers}")
+    chosen = {str(number) for number in numbers[-layers:]}
+    tuned = {}
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad = _layer(name) in chosen
+        if parameter.requires_grad:
+            tuned[name] = parameter
+    return tuned
+
+
+def _layer(name: str) -> str | None:
+    """The number of the layer that a parameter belongs to: `...encoder.layer.4.output...` is of layer 4."""
+    parts = name.split(".")
+    for word, number in pairwise(parts):
+        if word in ("layer", "layers", "h") and number.isdigit():
+            return number
+    return None
+
+
+def _batches(examples: Sequence[Example], params: FinetuneParams) -> Iterator[list[Example]]:
+    rng = np.random.default_rng(params.seed)
+    for _ in range(params.epochs):
+        order = rng.permutation(len(examples))
+        for start in range(0, len(order), params.batch_size):
+            yield [examples[index] for index in order[start : start + params.batch_size]]
+
+
+def _loss(model: MultiVectorEncoder, batch: Sequence[Example], params: FinetuneParams) -> torch.Tensor:
+    import torch  # noqa: PLC0415 - seconds
+
+    queries = list(dict.fromkeys(example.query for example in batch))
+    turns = list(dict.fromkeys(text for each in batch for text in (each.positive, *each.negatives[: params.negatives])))
+    asked, asked_mask = _tokens(model, queries, "query", params.max_tokens)
+    said, said_mask = _tokens(model, turns, "document", params.max_tokens)
+    weights = _weights(batch, queries, asked_mask)
+    cosines = torch.einsum("qmd,ntd->qnmt", asked, said)
+    best = cosines.masked_fill(~said_mask[None, :, None, :], -1.0).amax(-1)
+    late = (best * weights[:, None, :]).sum(-1)
+    pooled = _pooled(asked, asked_mask) @ _pooled(said, said_mask).T
+    rows = torch.tensor([queries.index(example.query) for example in batch])
+    wanted = torch.tensor([turns.index(example.positive) for example in batch])
+    also = _other_positives(batch, turns)
+    loss: torch.Tensor = torch.zeros(())
+    for scores, share in ((late, 1.0), (pooled, params.pooled_weight)):
+        logits = (scores[rows].float() / params.temperature).masked_fill(also, -1e4)
+        loss = loss + share * torch.nn.functional.cross_entropy(logits, wanted)
+    return loss
+
+
+def _other_positives(batch: Sequence[Example], turns: Sequence[str]) -> torch.Tensor:
+    """Turns of a batch that are evidence for the same request beside the one to pick: no mistake to find them."""
+    import torch  # noqa: PLC0415 - seconds
+
+    of_query: dict[str, set[str]] = {}
+    for example in batch:
+        of_query.setdefault(example.query, set()).add(example.positive)
+    return torch.tensor(
+        [[text != example.positive and text in of_query[example.query] for text in turns] for example in batch]
+    )
+
+
+def _weights(batch: Sequence[Example], queries: Sequence[str], mask: torch.Tensor) -> torch.Tensor:
+    """Weights of each query's tokens, which add up to 1; tokens that no weight is known of count as the mean."""
+    import torch  # noqa: PLC0415 - seconds
+
+    of_query = {example.query: example.weights for example in batch}
+    weights = mask.float()
+    for row, query in enumerate(queries):
+        places = torch.nonzero(mask[row]).flatten()[: len(of_query[query])]
+        weights[row, places] = torch.tensor(of_query[query][: len(places)], dtype=torch.float32)
+    return weights * mask / (weights * mask).sum(1, keepdim=True).clamp_min(1e-6)
+
+
+def _tokens(
+    model: MultiVectorEncoder, texts: Sequence[str], task: str, longest: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Unit vectors, shape (texts, places, dim), and which places count."""
+    import torch  # noqa: PLC0415 - seconds
+
+    prompt = str((model.prompts or {}).get(task) or "")
+    encoded: Any = model.tokenizer(
+        [prompt + text for text in texts], truncation=True, max_length=longest, padding=True, return_tensors="np"
+    )
+    inputs = model_inputs(model.tokenizer, encoded["input_ids"], encoded["attention_mask"], model.device)
+    made = model(inputs, task=task)
+    return torch.nn.functional.normalize(made["token_embeddings"], dim=-1), made["attention_mask"].bool()
+
+
+def _pooled(vectors: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    import torch  # noqa: PLC0415 - seconds
+
+    return torch.nn.functional.normalize((vectors * mask[:, :, None]).sum(1), dim=-1)
