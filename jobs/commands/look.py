@@ -1,4 +1,4 @@
-"""What a lake holds, and where it stands: status, requests, show, schema."""
+"""What a lake holds, and where it stands: status, requests, show, schema, features."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from jobs.commands.console import err, out, say_json
 from jobs.commands.options import AsJson, LakeUrl, ProfileName, RankerName, ranker_of
+from jobs.names import complete_profile
 
 app = typer.Typer()
 
@@ -110,3 +111,25 @@ def schema(
         show_tables(tables, out)
     else:
         show_table(table, tables[table], out)
+
+
+@app.command(epilog="Example: slatemill features --profile lexical")
+def features(
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", "-p", help="Those of one profile. Default: all.", autocompletion=complete_profile),
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Write the table as Markdown.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List features: name, group, formula, unit, and when it is null. `<channel>` stands for any channel or view."""
+    from jobs.config import load_profile
+    from jobs.features import as_markdown, as_rows, features_of, show_features
+
+    chosen = features_of(None if profile is None else load_profile(profile))
+    if as_json:
+        say_json(as_rows(chosen))
+    elif markdown:
+        out.print(as_markdown(chosen), markup=False, highlight=False, soft_wrap=True, end="")
+    else:
+        show_features(chosen, out)
