@@ -20,7 +20,7 @@ from pipeline.ingest.formats import FORMATS
 
 MAIN = "import sys; sys.argv[0] = 'slatemill'; from jobs.cli import main; main()"
 MAKE_A_LAKE = ["synth", "init", "ingest", "run", "evaluate"]
-NEED_A_MODEL = {"demo"}
+NEED_A_MODEL = {"demo", "finetune"}
 HEAVY = ["ray", "polars", "pyarrow", "mlflow", "torch", "lightgbm"]
 
 
