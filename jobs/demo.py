@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
@@ -15,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cluster import snapshot
+from cluster.hints import command
 from cluster.lake import Lake
 from jobs import report
 from jobs.config import load_profile
@@ -170,13 +170,15 @@ def _show_terms(out: Console) -> None:
 
 
 def _show_next(place: str, chosen: Chosen, out: Console) -> None:
-    lake = shlex.quote(place)
-    which = f"{shlex.quote(chosen.request_id)} --policy {chosen.policy} --budget {chosen.budget}"
-    for command, what in (
-        (f"slatemill show {lake} {which}", "why these turns: the rank of each, and what the ranker made of it"),
-        (f"slatemill evaluate {lake}", "the whole table: by the number of sessions, by kind of question"),
+    of_slate = ("--policy", chosen.policy, "--budget", str(chosen.budget))
+    for words, what in (
+        (
+            ("show", place, chosen.request_id, *of_slate),
+            "why these turns: the rank of each, and what the ranker made of it",
+        ),
+        (("evaluate", place), "the whole table: by the number of sessions, by kind of question"),
     ):
-        out.print(Text(command), soft_wrap=True)
+        out.print(Text(command(*words)), soft_wrap=True)
         out.print(Text(f"    {what}"))
     _tell("Your own chats: README.md, under “From your own chats to a slate”.", out)
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cluster.hints import command
 from cluster.report import RunReport
 from jobs.ingest import IngestReport
 from jobs.plain import plain
@@ -36,7 +37,7 @@ def show_ingest(source: str, result: IngestReport, lake: str, out: Console) -> N
     out.print(f"{source}: {result.source_format}, batch {result.batch.name}, {brought}", markup=False, highlight=False)
     if result.lost:
         out.print(
-            f"{result.lost} row(s) in quarantine: see `slatemill quarantine show {lake} --stage ingest`",
+            f"{result.lost} row(s) in quarantine: see `{command('quarantine', 'show', lake, '--stage', 'ingest')}`",
             style="yellow",
             markup=False,
             highlight=False,
@@ -83,21 +84,21 @@ def show_empty(empty: pl.DataFrame, out: Console) -> None:
         out.print(Text(said, style="yellow"))
 
 
-def show_trouble(result: RunReport, command: str, lake: str, err: Console) -> None:
-    """What failed in a run of `lake`, and what to do about it; `command` is that run."""
+def show_trouble(result: RunReport, this_run: str, lake: str, err: Console) -> None:
+    """What failed in a run of `lake`, and what to do about it; `this_run` is its command."""
     for failure in result.failures:
         err.print(f"failed: {failure.place}: {plain(failure.reason)}", style="red", markup=False)
     for stage in result.stages:
         if stage.needs_backfill:
             err.print(
                 f"{stage.needs_backfill} shard(s) of {stage.name} exist for another model only, and are needed. "
-                f"To make a second set beside the first: {command} --backfill {stage.name}",
+                f"To make a second set beside the first: {this_run} --backfill {stage.name}",
                 style="yellow",
                 markup=False,
                 highlight=False,
             )
     for name in result.over_quarantine:
-        said = f"{name}: quarantine is over the limit; see `slatemill quarantine list {lake}`"
+        said = f"{name}: quarantine is over the limit; see `{command('quarantine', 'list', lake)}`"
         err.print(said, style="red", markup=False, highlight=False, soft_wrap=True)
 
 

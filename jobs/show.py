@@ -17,6 +17,7 @@ from cluster import snapshot, tables
 from cluster.batches import seq_of
 from cluster.errors import LakeError
 from cluster.exits import UNFINISHED
+from cluster.hints import command
 from cluster.lake import Lake
 from cluster.runfiles import QUARANTINE
 from cluster.snapshot import Snapshot
@@ -160,11 +161,11 @@ def show(
         found.labels, pl.DataFrame({"history_id": history, "request_id": request_id, "seq": seq_of(batch)})
     )
     unresolved = _unresolved(lake, part, history, request_id, late)
+    aside = command("quarantine", "show", lake.url)
     if unresolved:
-        where = f"`slatemill quarantine show {lake.url}`"
-        notes.append(f"{unresolved} cited turn(s) are not stored (see {where}): complete means all others")
+        notes.append(f"{unresolved} cited turn(s) are not stored (see `{aside}`): complete means all others")
     if not has_slate:
-        notes.append(f"the request has no slate: it is in quarantine (`slatemill quarantine show {lake.url}`)")
+        notes.append(f"the request has no slate: it is in quarantine (`{aside}`)")
     elif not evidence.slates.height:
         notes.append("the request has no slate but the oracle's, which says nothing where no evidence is known")
     run = {
@@ -253,7 +254,7 @@ def _none(lake: Lake, taken: Snapshot, request_id: str, history_id: str | None, 
     wanted = f"request {request_id!r}" + ("" if history_id is None else f" of history {history_id!r}")
     near = _near(request_id, asked["request_id"])
     message = f"run {taken.run_id} has no {wanted}" + (f". Near it: {', '.join(near)}" if near else "")
-    message += f". `slatemill requests {lake.url}` lists what the lake has"
+    message += f". `{command('requests', lake.url)}` lists what the lake has"
     if taken.exit_code in UNFINISHED:
         message += f". The run ended with code {taken.exit_code} and did not get to all: {_MEND}"
     return message

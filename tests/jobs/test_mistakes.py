@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import pytest
 from fsspec.registry import _registry as loaded
 from inside import said_by_main
 
+from cluster.batches import claim
 from cluster.lake import Lake
 from jobs import cli
 from jobs.mistakes import explain
@@ -215,3 +217,42 @@ def test_a_source_over_the_quarantine_limit_says_why_it_ends_with_code_3_and_how
     assert code == 3
     assert "`slatemill quarantine show lake --stage ingest`" in out
     assert "more than 1% of the rows of lossy.jsonl are in quarantine, all else is stored: hence exit code 3" in err
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(("turns", "ends"), [(49, 3), (98, 3), (99, 0), (199, 0)])
+def test_a_source_may_lose_a_hundredth_of_its_rows_and_no_more(turns, ends, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = [{"role": "user", "text": f"hill {number}"} for number in range(turns)]
+    line = json.dumps({"history_id": "a", "sessions": [{"turns": said}]})
+    Path("lossy.jsonl").write_text(f"{line}\n{{no json\n")
+    Lake.init("lake")
+    assert said_by_main(monkeypatch, capsys, "ingest", "lake", "lossy.jsonl")[0] == ends
+
+
+@pytest.mark.flash
+def test_a_command_that_a_message_tells_to_give_can_be_copied_whatever_the_lake_is_called(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    Path("lossy.jsonl").write_text('{"history_id": "a", "requests": [{"request_id": "q", "text": "?"}]}\n{no json\n')
+    of_lake = "status -p lexical", "init", "ingest lossy.jsonl", "evaluate -p lexical", "status -p lexical"
+    told = ""
+    for words in (*of_lake, "quarantine show -s nope"):
+        name, *more = words.replace("quarantine show", "quarantine_show").split()
+        told += "".join(said_by_main(monkeypatch, capsys, *name.split("_"), "my lake", *more)[1:])
+    claim(Lake.open("my lake"), "f" * 64)
+    for words in ("status", "ingest"):
+        more = ["-p", "lexical"] if words == "status" else ["lossy.jsonl", "--items", "0"]
+        told += "".join(said_by_main(monkeypatch, capsys, words, "my lake", *more)[1:])
+    copied = {tuple(shlex.split(" ".join(text.split()))) for text in re.findall(r"`(slatemill [^`]*)`", told)}
+    whole = {words for words in copied if any(word.endswith("lake") for word in words)}
+    assert {tuple(word for word in words if not word.endswith("my lake"))[1:] for words in whole} == {
+        ("init",),
+        ("quarantine", "show", "--stage", "ingest"),
+        ("quarantine", "list"),
+        ("run", "--profile", "lexical"),
+        ("plan", "--profile", "lexical"),
+        ("ingest", "--void"),
+    }
