@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from jobs.config import Profile
     from models.ranker import LightGBMRanker
 
-QUARANTINE_LIMIT = 0.01
-
 LakeUrl = Annotated[str, typer.Argument(metavar="LAKE", help="Folder or URL of the lake.")]
 ProfileName = Annotated[
     str, typer.Option("--profile", "-p", help="Name of a profile, or a YAML file.", autocompletion=complete_profile)
