@@ -13,7 +13,7 @@ from rich.text import Text
 
 from cluster.hints import command
 from cluster.report import RunReport
-from jobs.ingest import IngestReport
+from jobs.ingest import NAMED, IngestReport
 from jobs.plain import plain
 from jobs.train import TrainReport
 from pipeline.evaluate.bootstrap import Estimate
@@ -21,9 +21,6 @@ from pipeline.evaluate.summary import Row, Summary
 
 FEW_GROUPS = 50
 """Requests with evidence below which a ranker is not to be trusted unseen."""
-
-_NAMED = 3
-"""Histories that are named of those without a turn."""
 
 
 def show_ingest(source: str, result: IngestReport, lake: str, out: Console) -> None:
@@ -51,9 +48,9 @@ def _show_unheard(unheard: Mapping[str, list[str]], out: Console) -> None:
     """The histories that are asked about and have no turn: a name misspelt, or a delivery that is still to come."""
     named = [
         plain(history) + (f" (near it: {plain(', '.join(near))})" if near else "")
-        for history, near in list(unheard.items())[:_NAMED]
+        for history, near in list(unheard.items())[:NAMED]
     ]
-    more = f" and {len(unheard) - _NAMED:,} more" if len(unheard) > _NAMED else ""
+    more = f" and {len(unheard) - NAMED:,} more" if len(unheard) > NAMED else ""
     said = (
         f"no turn is stored of history {', '.join(named)}{more}: its requests see nothing. If the id is misspelt, ask "
         "anew under the right one; if its turns come later, ask then under a new request_id, or run with "

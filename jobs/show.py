@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from cluster.runfiles import QUARANTINE
 from cluster.snapshot import Snapshot
 from jobs.evaluate import with_batch
 from jobs.ingest import INGEST
+from jobs.names import near_names
 from models.ranker import LightGBMRanker
 from models.registry import load_ranker
 from models.tokens import token_counter
@@ -39,9 +39,6 @@ _ORACLE = "oracle"
 _MEND = "mend what it reported, run again, then show"
 _TOLD_LATER = ("labels", "turns", "sources")
 _BY_MEANING = "the newest turns stand first; profile agentmemrec compares meanings, not words"
-_NEAR = 3
-_NEIGHBOURS = 1000
-"""Ids on either side, in their order, that are compared letter by letter with one that is unknown."""
 
 
 class RequestNotFound(LakeError):
@@ -252,21 +249,12 @@ def _several(request_id: str, histories: pl.Series) -> str:
 
 def _none(lake: Lake, taken: Snapshot, request_id: str, history_id: str | None, asked: pl.DataFrame) -> str:
     wanted = f"request {request_id!r}" + ("" if history_id is None else f" of history {history_id!r}")
-    near = _near(request_id, asked["request_id"])
+    near = near_names(request_id, asked["request_id"], likeness=0.0)
     message = f"run {taken.run_id} has no {wanted}" + (f". Near it: {', '.join(near)}" if near else "")
     message += f". `{command('requests', lake.url)}` lists what the lake has"
     if taken.exit_code in UNFINISHED:
         message += f". The run ended with code {taken.exit_code} and did not get to all: {_MEND}"
     return message
-
-
-def _near(unknown: str, ids: pl.Series) -> list[str]:
-    """The ids most like an unknown one, of those that hold it or stand next to it in order: a lake has millions."""
-    ordered = ids.unique().sort()
-    at = int(ordered.search_sorted(unknown))
-    around = ordered[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
-    holding = ordered.filter(ordered.str.contains(unknown, literal=True)).head(_NEIGHBOURS)
-    return difflib.get_close_matches(unknown, pl.concat([holding, around]).unique().sort(), n=_NEAR, cutoff=0.0)
 
 
 def _part(taken: Snapshot, bucket: int, batch: str) -> Snapshot:
