@@ -52,7 +52,7 @@ class File:
         """
         codec = _codec(self.name)
         with self._opened() as stream:
-            plain = stream if codec is None else _Uncompressed(stream, codec, self.name)
+            plain = stream if codec is None else _Uncompressed(stream, codec)
             yield Document.of(plain, _uncompressed_name(self.name)), stream
 
     @contextmanager
@@ -70,14 +70,14 @@ class File:
 
 
 class _Uncompressed(io.RawIOBase):
-    """A stream that is uncompressed while it is read, and says which file is damaged.
+    """A stream that is uncompressed while it is read.
 
     By Arrow, not by fsspec: zstandard's reader takes a file that was cut for one that has ended.
     """
 
-    def __init__(self, stream: Any, codec: str, name: str) -> None:
+    def __init__(self, stream: Any, codec: str) -> None:
         self._stream = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), codec)
-        self._file = name
+        self._codec = codec
 
     def readable(self) -> bool:
         return True
@@ -86,7 +86,7 @@ class _Uncompressed(io.RawIOBase):
         try:
             data = self._stream.read(len(target))
         except (pa.ArrowException, OSError) as error:
-            raise IngestError(f"{self._file} cannot be uncompressed: {error}") from error
+            raise IngestError(f"it is compressed with {self._codec} and cannot be uncompressed: {error}") from error
         target[: len(data)] = data
         return len(data)
 

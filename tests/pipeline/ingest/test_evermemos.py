@@ -180,7 +180,7 @@ def test_requests_are_made_of_what_people_said_and_see_what_was_said_before(deli
 
 @pytest.mark.parametrize("value", [{}, {"conversation_list": {}}, {"session_meta": {}, "conversation_list": None}])
 def test_an_object_without_a_list_of_messages_is_no_chat(deliver: Any, value: Any) -> None:
-    with pytest.raises(IngestError, match=r"source\.json is no EverMemOS chat"):
+    with pytest.raises(IngestError, match=r"^source\.json: it is no EverMemOS chat"):
         deliver("evermemos", value)
 
 
