@@ -14,13 +14,13 @@ from rich.text import Text
 from cluster.hints import command
 from cluster.report import RunReport
 from jobs.ingest import NAMED, IngestReport
-from jobs.plain import plain
+from jobs.plain import first_line, plain
 from jobs.train import TrainReport
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
 
 FEW_GROUPS = 50
-"""Requests with evidence below which a ranker is not to be trusted unseen."""
+"""Requests with evidence below which it is said that a ranker may be worse than none."""
 
 
 def show_ingest(source: str, result: IngestReport, lake: str, out: Console) -> None:
@@ -84,7 +84,7 @@ def show_empty(empty: pl.DataFrame, out: Console) -> None:
 def show_trouble(result: RunReport, this_run: str, lake: str, err: Console) -> None:
     """What failed in a run of `lake`, and what to do about it; `this_run` is its command."""
     for failure in result.failures:
-        err.print(f"failed: {failure.place}: {plain(failure.reason)}", style="red", markup=False)
+        err.print(f"failed: {failure.place}: {first_line(failure.reason)}", style="red", markup=False)
     for stage in result.stages:
         if stage.needs_backfill:
             err.print(
@@ -118,13 +118,13 @@ def show_training(result: TrainReport, out: Console) -> None:
 
 
 def show_few_groups(result: TrainReport, out: Console) -> None:
-    """Says so where a ranker learned from so few requests that it may well be worse than none."""
+    """Says so where a ranker learned from so few requests that it may be worse than none."""
     groups = result.counts["groups"]
     if groups >= FEW_GROUPS:
         return
     said = (
-        f"learned from {groups} request{'s' * (groups != 1)} only: of fewer than {FEW_GROUPS}, a ranker is often worse "
-        "than the order of recall. To compare the two, train with --holdout 0.5, run, then evaluate."
+        f"learned from {groups} request{'s' * (groups != 1)} only: of so few, a ranker may be worse than the order of "
+        "recall. To compare the two, train with --holdout 0.5, run, then evaluate."
     )
     out.print(Text(said, style="yellow"))
 

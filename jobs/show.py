@@ -38,7 +38,7 @@ from pipeline.render.styles import STYLES
 _ORACLE = "oracle"
 _MEND = "mend what it reported, run again, then show"
 _TOLD_LATER = ("labels", "turns", "sources")
-_BY_MEANING = "the newest turns stand first; profile agentmemrec compares meanings, not words"
+_BY_WORDS_ALONE = "the newest turns stand first; profile agentmemrec also compares meanings"
 
 
 class RequestNotFound(LakeError):
@@ -150,7 +150,7 @@ def show(
     if not evidence.recall_repeats:
         notes.append("ranks outside the pool are unknown: this slatemill recalls otherwise than the one that ran")
     if not shares_a_word(found.pools, options):
-        instead = "recall is by meaning alone" if "dense" in options.channels else _BY_MEANING
+        instead = "recall is by meaning alone" if "dense" in options.channels else _BY_WORDS_ALONE
         notes.append(f"no turn shares a word with the request: {instead}")
     if slate is not None and not slate.lines_known:
         notes.append("the slate is shown without marks: this slatemill renders otherwise than the one that ran")

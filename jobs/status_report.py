@@ -15,7 +15,7 @@ from cluster.heartbeat import Beat
 from cluster.hints import command
 from cluster.progress import per_second
 from cluster.snapshot import Run
-from jobs.plain import plain
+from jobs.plain import first_line
 from jobs.status import FIRST_FAILURES, Status
 
 _CODES = {
@@ -64,8 +64,7 @@ def _show_last_run(found: Status, profile: str, out: Console) -> None:
     run = found.last_run
     out.print(Text(f"no run of profile {found.profile} yet" if run is None else _last_run(run, found.now)))
     for failure in found.failures[:FIRST_FAILURES]:
-        reason, *more = plain(failure.reason).splitlines() or [""]
-        out.print(Text(f"failed: {failure.place}: {reason}{' ...' if more else ''}", style="red"))
+        out.print(Text(f"failed: {failure.place}: {first_line(failure.reason)}", style="red"))
     if run is not None and len(found.failures) > FIRST_FAILURES:
         rest = len(found.failures) - FIRST_FAILURES
         said = f"failed: {rest:,} more, with reasons and tracebacks in runs/{run.run_id}/failures.parquet"

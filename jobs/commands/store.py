@@ -138,4 +138,4 @@ def synth(
     from jobs.synth import synth as write
 
     size = write(target, histories, sessions, seed)
-    out.print(f"{target}: {histories:,} histories, {size / 1e6:.1f} MB", highlight=False)
+    out.print(f"{target}: {histories:,} histories, {size / 1e6:.1f} MB", markup=False, highlight=False, soft_wrap=True)

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from fsspec.registry import _registry as loaded
@@ -21,6 +22,8 @@ from cluster.batches import claim
 from cluster.lake import Lake
 from jobs import cli
 from jobs.mistakes import explain
+from models.ranker import LightGBMRanker, RankerParams
+from pipeline.features.registry import AGENTMEMREC
 from pipeline.synth.histories import history
 
 MISTAKES = {
@@ -31,13 +34,14 @@ MISTAKES = {
     "no such lake to plan": ("plan nowhere -p lexical", "slatemill init nowhere"),
     "a lake that is a file": ("run empty.json -p lexical", "Not a directory"),
     "a lake made where a file is": ("init empty.json", "directory|exists"),
+    "a lake of a name that is too long": (f"init {'x' * 300}", "File name too long"),
     "a lake below a file": ("init empty.json/lake", "directory|exists"),
     "a lake whose settings are damaged": ("run damaged -p lexical", "lake.json"),
     "a lake in storage that is not installed": ("run s3://bucket/lake -p lexical", r"slatemill\[s3\]|s3fs"),
     "a lake in storage that there is not": ("init nothing://bucket/lake", "nothing"),
     "another number of buckets": ("init lake --buckets 3", "16 buckets"),
     "too many buckets": ("init other --buckets 5000", "4096"),
-    "no such profile": ("run lake -p nope", "agentmemrec, lexical"),
+    "no such profile": ("run lake -p nope", "agentmemrec, default, lexical"),
     "no such profile file": ("run lake -p nope.yaml", "no file nope.yaml"),
     "a profile that is no YAML": ("run lake -p bad.yaml", "is not YAML"),
     "a profile that is no text": ("run lake -p binary.yaml", "UTF-8"),
@@ -60,7 +64,10 @@ MISTAKES = {
     "a file that is no format": ("ingest lake note.json", "note.json"),
     "a file that is cut short": ("ingest lake cut.json -f longmemeval", "cut|ends|JSON"),
     "a file that is not compressed": ("ingest lake plain.json.gz", "uncompressed"),
-    "a compressed file that is cut short": ("ingest lake cut.json.gz -f longmemeval", "^cut.json: it is compressed with gzip and cannot be uncompressed"),
+    "a compressed file that is cut short": (
+        "ingest lake cut.json.gz -f longmemeval",
+        "^cut.json: it is compressed with gzip and cannot be uncompressed",
+    ),
     "a source in storage that there is not": ("ingest lake nothing://x/y.json", "nothing"),
     "no such format": ("ingest lake good.json -f lokomo", "locomo"),
     "an item that is not there": ("ingest lake good.json --items 99", "99"),
@@ -184,6 +191,29 @@ def test_a_bug_of_ours_is_not_passed_off_as_a_mistake() -> None:
     assert explain(OSError(28, "No space left on device", "slates.parquet")) == (
         "slates.parquet: No space left on device",
         1,
+    )
+
+
+@pytest.mark.flash
+def test_libraries_that_are_loaded_in_part_do_not_hide_an_error(monkeypatch) -> None:
+    for name in ("botocore", "mlflow"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+        monkeypatch.delitem(sys.modules, f"{name}.exceptions", raising=False)
+    assert explain(KeyError("n_tokens")) is None
+
+
+@pytest.mark.flash
+def test_brackets_in_a_path_are_no_markup(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said_by_main(monkeypatch, capsys, "synth", "[red]x.json", "--histories", "1", "--sessions", "1")[
+        1
+    ].startswith("[red]x.json: 1 histories")
+    (tmp_path / "p.yaml").write_text("name: x\nembedder: null\nrecall: {channels: [bm25]}\n")
+    LightGBMRanker("", AGENTMEMREC, RankerParams(), "x").save(tmp_path / "[red]ranker")
+    said_by_main(monkeypatch, capsys, "init", "lake")
+    assert (
+        "[red]ranker"
+        in said_by_main(monkeypatch, capsys, "status", "lake", "-p", "p.yaml", "--ranker", "[red]ranker")[2]
     )
 
 
