@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from cluster.errors import BatchInProgress, BatchVoided, LakeError
+from cluster.hints import command
 from cluster.lake import Lake
 
 _FOLDER = "batches"
@@ -88,7 +89,7 @@ def claim(lake: Lake, digest: str) -> Claim:
                 return held
             raise BatchInProgress(
                 f"batch {held.seq} (digest {held.digest[:12]}) is claimed and not committed: ingest that source again "
-                f"to finish it, or drop it with `slatemill ingest {lake.url} --void`"
+                f"to finish it, or drop it with `{command('ingest', lake.url, '--void')}`"
             )
         seq = max(claims, default=0) + 1
         if lake.storage.create(_claim_path(seq), json.dumps({"digest": digest}).encode()):

@@ -13,6 +13,7 @@ from cluster.actors import NoSuchDevice
 from cluster.batches import Batch
 from cluster.bisect import Bisection
 from cluster.cache import MarkCache
+from cluster.exits import QUARANTINE_LIMIT
 from cluster.graph import Shard
 from cluster.lake import Lake
 from cluster.plan import RUNNABLE, Plan, State
@@ -47,7 +48,7 @@ def execute(
     address: str | None = None,
     backfill: Collection[str] = (),
     deadline_s: float = 1800.0,
-    quarantine_limit: float = 0.01,
+    quarantine_limit: float = QUARANTINE_LIMIT,
     cache: MarkCache | None = None,
 ) -> RunReport:
     """Brings every shard of `stages` over `batches` up to date that may be; stages in order, batches all committed.

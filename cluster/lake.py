@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cluster.errors import LakeError, NotALake
+from cluster.hints import command
 from cluster.storage import Storage
 
 if TYPE_CHECKING:
@@ -48,19 +49,20 @@ class Lake:
         settings = {"format": FORMAT_VERSION, "buckets": buckets, "tokenizer": tokenizer}
         data = (json.dumps(settings, indent=2) + "\n").encode()
         storage = Storage(url)
-        if not storage.local and not storage.one_writer_wins():
-            raise LakeError(
-                f"{url}: of two writers of a file the second one overwrites it there, so that two runs could corrupt "
-                "the lake. Keep it on a disk, or in an S3 that heeds If-None-Match"
-            )
-        if not storage.create(_SETTINGS, data):
-            lake = cls.open(url)
-            if (lake.buckets, lake.tokenizer) != (buckets, tokenizer):
+        if not storage.exists(_SETTINGS):
+            if not storage.local and not storage.one_writer_wins():
                 raise LakeError(
-                    f"{url} is a lake with {lake.buckets} buckets and tokenizer {lake.tokenizer}; both are fixed at "
-                    "init. Use it as it is, or choose another place."
+                    f"{url}: of two writers of a file the second one overwrites it there, so that two runs could "
+                    "corrupt the lake. Keep it on a disk, or in an S3 that heeds If-None-Match"
                 )
-        return cls(url, buckets, tokenizer)
+            storage.create(_SETTINGS, data)
+        lake = cls.open(url)
+        if (lake.buckets, lake.tokenizer) != (buckets, tokenizer):
+            raise LakeError(
+                f"{url} is a lake with {lake.buckets} buckets and tokenizer {lake.tokenizer}; both are fixed at "
+                "init. Use it as it is, or choose another place."
+            )
+        return lake
 
     @classmethod
     def open(cls, url: str) -> Lake:
@@ -68,7 +70,7 @@ class Lake:
         try:
             settings = json.loads(Storage(url).read_bytes(_SETTINGS))
         except FileNotFoundError as error:
-            raise NotALake(f"{url} is no lake (no {_SETTINGS}): make one with `slatemill init {url}`") from error
+            raise NotALake(f"{url} is no lake (no {_SETTINGS}): make one with `{command('init', url)}`") from error
         except ValueError as error:
             raise NotALake(f"{url}/{_SETTINGS} is damaged ({error}): restore it from a copy") from error
         if settings.get("format") != FORMAT_VERSION:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cluster.exits import DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE
+from cluster.exits import DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE, QUARANTINE_LIMIT
 
 
 @dataclass
@@ -64,7 +64,7 @@ class RunReport:
     stages: tuple[StageReport, ...]
     files: pa.Table
     failures: Sequence[Failure]
-    quarantine_limit: float = 0.01
+    quarantine_limit: float = QUARANTINE_LIMIT
     seconds: float = 0.0
     used_ray: bool = False
 

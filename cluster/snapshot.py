@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from cluster import tables
 from cluster.errors import LakeError, NoSnapshot, SnapshotStale
+from cluster.hints import command
 from cluster.lake import Lake
 from cluster.report import Failure
 
@@ -134,20 +135,19 @@ def failures_of_run(lake: Lake, run_id: str) -> list[Failure]:
 
 def latest(lake: Lake, profile: str) -> Snapshot:
     """The newest whole snapshot of a profile. Raises NoSnapshot, which names the profiles that have one."""
-    run = latest_run(lake, profile)
-    if run is None:
-        others = sorted({_run(lake, run_id).profile for run_id in run_ids(lake)})
-        there = f", or give --profile: there are runs of {', '.join(others)}" if others else ""
-        raise NoSnapshot(
-            f"no run of profile {profile}: run `slatemill run {lake.url} --profile {profile}` first{there}"
-        )
-    return _load(lake, run)
+    others = set()
+    for run in _runs(lake):
+        if run.profile == profile:
+            return _load(lake, run)
+        others.add(run.profile)
+    there = f", or give --profile: there are runs of {', '.join(sorted(others))}" if others else ""
+    to_run = command("run", lake.url, "--profile", profile)
+    raise NoSnapshot(f"no run of profile {profile}: run `{to_run}` first{there}")
 
 
 def latest_run(lake: Lake, profile: str) -> Run | None:
     """The newest run of a profile, without its files; None where there is none."""
-    runs = (_run(lake, run_id) for run_id in run_ids(lake))
-    return next((run for run in runs if run.profile == profile), None)
+    return next((run for run in _runs(lake) if run.profile == profile), None)
 
 
 def load(lake: Lake, run_id: str) -> Snapshot:
@@ -179,9 +179,10 @@ def verify(lake: Lake, taken: Snapshot, only: Collection[str] | None = None) -> 
         if mark is None or (mark.stamp, mark.digest) != (row["stamp"], row["digest"]):
             changed.add(row["path"])
     if changed:
+        to_run = command("run", lake.url, "--profile", taken.profile)
         raise SnapshotStale(
             f"{len(changed)} file(s) changed since run {taken.run_id}: {', '.join(sorted(changed)[:3])}"
-            f"{' ...' if len(changed) > 3 else ''}. Run `slatemill run {lake.url} --profile {taken.profile}` again."
+            f"{' ...' if len(changed) > 3 else ''}. Run `{to_run}` again."
         )
 
 
@@ -192,6 +193,11 @@ def _ids(lake: Lake, name: str) -> list[str]:
 
 def _path(run_id: str, name: str) -> str:
     return f"runs/{run_id}/{name}.parquet"
+
+
+def _runs(lake: Lake) -> Iterator[Run]:
+    """The runs of a lake, the newest first, each read when it is come to."""
+    return (_run(lake, run_id) for run_id in run_ids(lake))
 
 
 def _run(lake: Lake, run_id: str) -> Run:

@@ -27,7 +27,8 @@ app.add_typer(models.app, name="models")
 
 
 def main() -> None:
-    """Entry point: what a person can mend becomes one message and exit code 2, a broken disk or network code 1."""
+    """Entry point: what a person can mend becomes one message and exit code 2, a store that is away too; a disk, MLflow
+    or a process that broke code 1."""
     try:
         sys.exit(app(standalone_mode=False))
     except Exception as error:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import polars as pl
@@ -14,11 +13,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cluster import snapshot, tables
+from cluster import snapshot
+from cluster.hints import command
 from cluster.lake import Lake
 from jobs import report
 from jobs.config import load_profile
-from jobs.evaluate import evaluate, log
+from jobs.evaluate import evaluate, log, run_outcomes
 from jobs.ingest import ingest
 from jobs.overrides import override
 from jobs.plain import plain
@@ -92,7 +92,7 @@ def demo(folder: Path, histories: int, sessions: int, workers: int | None, out: 
     if result.exit_code:
         raise RunFailed(result)
     chosen = choose(lake, run_id, trained.ranker.seen_histories)
-    show_chosen(lake, run_id, chosen, out)
+    show_chosen(lake, profile.name, run_id, chosen, out)
     out.rule("4. how often is a slate complete?")
     _tell("Measured on the other half, which the ranker never saw. What the table says:", out)
     _show_terms(out)
@@ -123,38 +123,24 @@ def choose(lake: Lake, run_id: str, seen_histories: Collection[str]) -> Chosen:
     First come those of histories that the ranker has not seen, then complete ones, of evidence in several sessions, of
     the smallest budget, of the ranker. The run must have requests with evidence.
     """
-    taken = snapshot.load(lake, run_id)
-    slates = pl.DataFrame(tables.read(lake.storage, snapshot.paths_of(taken, "slates"), schemas.SLATES))
-    labels = pl.DataFrame(tables.read(lake.storage, snapshot.paths_of(taken, "labels"), schemas.LABELS)).unique()
-    request, turn = list(schemas.REQUEST_KEY), ["session_index", "turn_index"]
-    wanted = labels.group_by(request).agg(n_evidence=pl.len(), kappa=pl.col("session_index").n_unique())
-    cell = [*request, "policy", "budget"]
-    items = slates.select(*cell, "items").explode("items", empty_as_null=False)
-    shown = items.select(*cell, *[pl.col("items").struct.field(name) for name in turn]).unique()
-    found = shown.join(labels, on=[*request, *turn], how="semi").group_by(cell).agg(n_shown=pl.len())
-    best = (
-        slates.select(cell)
-        .join(wanted, on=request, how="inner")
-        .join(found, on=cell, how="left")
-        .with_columns(complete=pl.col("n_shown").fill_null(0) == pl.col("n_evidence"))
-        .sort(
-            pl.col("history_id").is_in(list(seen_histories)),
-            ~pl.col("complete"),
-            pl.col("kappa") < 2,
-            "budget",
-            pl.col("policy") != "lambdarank",
-            pl.col("policy") != "recall_order",
-            *cell,
-        )
+    results, _ = run_outcomes(lake, snapshot.load(lake, run_id))
+    best = results.filter(pl.col("n_evidence") > 0, pl.col("policy") != "oracle").sort(
+        pl.col("history_id").is_in(list(seen_histories)),
+        ~pl.col("slate_complete"),
+        pl.col("kappa") < 2,
+        "budget",
+        pl.col("policy") != "lambdarank",
+        pl.col("policy") != "recall_order",
+        *schemas.REQUEST_KEY,
+        "policy",
     )
-    return Chosen(**best.drop("n_shown").row(0, named=True))
+    row = best.rename({"slate_complete": "complete"}).row(0, named=True)
+    return Chosen(**{part.name: row[part.name] for part in fields(Chosen)})
 
 
-def show_chosen(lake: Lake, run_id: str, chosen: Chosen, out: Console) -> None:
-    """The chosen slate with its question; evidence is marked."""
-    shown = show(
-        lake, "agentmemrec", run_id, chosen.request_id, chosen.history_id, chosen.policy, chosen.budget
-    )  # fmt: skip
+def show_chosen(lake: Lake, profile: str, run_id: str, chosen: Chosen, out: Console) -> None:
+    """The chosen slate of a run of a profile with its question; evidence is marked."""
+    shown = show(lake, profile, run_id, chosen.request_id, chosen.history_id, chosen.policy, chosen.budget)
     assert shown.slate is not None
     out.print(Text(f"The question of request {chosen.request_id}:"))
     out.print(Padding(Text(plain(shown.request["text"]), style="italic"), (1, 2)))
@@ -184,13 +170,15 @@ def _show_terms(out: Console) -> None:
 
 
 def _show_next(place: str, chosen: Chosen, out: Console) -> None:
-    lake = shlex.quote(place)
-    which = f"{shlex.quote(chosen.request_id)} --policy {chosen.policy} --budget {chosen.budget}"
-    for command, what in (
-        (f"slatemill show {lake} {which}", "why these turns: the rank of each, and what the ranker made of it"),
-        (f"slatemill evaluate {lake}", "the whole table: by the number of sessions, by kind of question"),
+    of_slate = ("--policy", chosen.policy, "--budget", str(chosen.budget))
+    for words, what in (
+        (
+            ("show", place, chosen.request_id, *of_slate),
+            "why these turns: the rank of each, and what the ranker made of it",
+        ),
+        (("evaluate", place), "the whole table: by the number of sessions, by kind of question"),
     ):
-        out.print(Text(command), soft_wrap=True)
+        out.print(Text(command(*words)), soft_wrap=True)
         out.print(Text(f"    {what}"))
     _tell("Your own chats: README.md, under “From your own chats to a slate”.", out)
 

@@ -54,6 +54,23 @@ def evaluate(
             "again, then evaluate"
         )
     snapshot.verify(lake, taken)
+    ranker = taken.identities.get("ranker") or {}
+    results, without_slate = run_outcomes(lake, taken)
+    about = {
+        "run_id": taken.run_id,
+        "profile": taken.profile,
+        "ranker": ranker.get("identity"),
+        "ranker_source": ranker.get("source"),
+        "style": taken.config["slates"]["style"],
+        "requests_without_slate": without_slate,
+        "pool_size": taken.config["recall"]["pool_size"],
+    }
+    measured = summary(results, seen_histories=ranker.get("seen_histories", []), draws=draws, seed=seed)
+    return measured, about
+
+
+def run_outcomes(lake: Lake, taken: snapshot.Snapshot) -> tuple[pl.DataFrame, int]:
+    """What became of every slate that a run lists (see completeness.outcomes), and how many requests have no slate."""
     read = {
         name: tables.read(lake.storage, snapshot.paths_of(taken, name), schema, columns=columns)
         for name, (schema, columns) in _READ.items()
@@ -61,7 +78,6 @@ def evaluate(
     scored = PoolOptions.model_validate(taken.config["recall"]).scored
     pools = tables.read(lake.storage, snapshot.paths_of(taken, "pools"), schemas.pools(scored), columns=_CANDIDATE)
     requests = with_batch(lake, taken, "requests", schemas.REQUESTS, _ASKED)
-    ranker = taken.identities.get("ranker") or {}
     results = outcomes(
         requests.drop("seq").to_arrow(),
         read["labels"],
@@ -73,18 +89,7 @@ def evaluate(
         requests.select(*schemas.REQUEST_KEY, "seq"),
         taken.config["as_of"],
     )
-    without_slate = requests.join(results, on=schemas.REQUEST_KEY, how="anti")
-    about = {
-        "run_id": taken.run_id,
-        "profile": taken.profile,
-        "ranker": ranker.get("identity"),
-        "ranker_source": ranker.get("source"),
-        "style": taken.config["slates"]["style"],
-        "requests_without_slate": without_slate.height,
-        "pool_size": taken.config["recall"]["pool_size"],
-    }
-    measured = summary(results, seen_histories=ranker.get("seen_histories", []), draws=draws, seed=seed)
-    return measured, about
+    return results, requests.join(results, on=schemas.REQUEST_KEY, how="anti").height
 
 
 def with_batch(

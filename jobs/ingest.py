@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import tempfile
 from collections import Counter
@@ -22,6 +21,7 @@ from cluster.lake import Lake
 from cluster.parallel import each
 from cluster.progress import shown
 from cluster.report import StageReport
+from jobs.names import near_names
 from jobs.reach import NotReached
 from jobs.sources import File, files_of, source_digest
 from jobs.spool import Spool, parts_of_bucket
@@ -57,10 +57,11 @@ _STORED = ("sources", "requests", "labels")
 
 _QUARANTINE = {"quarantine": schemas.QUARANTINE}
 
-_NEAR = 3
-_LOOKED_UP = 3
+NAMED = 3
+"""Histories without a turn that are named; where there are more, none is looked up."""
+
 _FEW_TURNS = 2_000_000
-"""How many ids like one that is not stored are named, of how many such, and in a lake of at most how many turns."""
+"""Turns of a lake up to which its histories are looked through for one that is not stored."""
 
 
 @dataclass
@@ -173,10 +174,13 @@ def _arrivals(files: Sequence[File], source_format: str, options: Mapping[str, A
 def _near_histories(lake: Lake, unheard: Sequence[str]) -> dict[str, list[str]]:
     """Each history with the stored ones most like it; of many, or in a large lake, that is not looked for."""
     near: dict[str, list[str]] = {history: [] for history in sorted(unheard)}
-    if 0 < len(near) <= _LOOKED_UP and sum(batch.counts.get("turns", 0) for batch in committed(lake)) <= _FEW_TURNS:
+    if not 0 < len(near) <= NAMED or sum(batch.counts.get("turns", 0) for batch in committed(lake)) > _FEW_TURNS:
+        return near
+    try:
         stored = lake.scan("turns", schema=schemas.TURNS).select(pl.col("history_id").unique()).collect()
-        near = {history: difflib.get_close_matches(history, stored["history_id"].sort(), n=_NEAR) for history in near}
-    return near
+    except Exception:  # whatever a disk or store raises: the batch is stored, and a hint is no reason to fail it
+        return near
+    return {history: near_names(history, stored["history_id"]) for history in near}
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,10 @@ def explain(error: Exception) -> tuple[str, int] | None:
 
 def _of_library(error: Exception) -> tuple[str, int] | None:
     """What MLflow and S3's client say; they are asked only where they are in use."""
-    if "mlflow" in sys.modules and isinstance(error, sys.modules["mlflow"].MlflowException):
+    mlflow, s3 = sys.modules.get("mlflow.exceptions"), sys.modules.get("botocore.exceptions")
+    if mlflow is not None and isinstance(error, mlflow.MlflowException):
         return f"MLflow: {without_password(str(error))}\nMLFLOW_TRACKING_URI says where its store is.", FAILED_SHARDS
-    if "botocore" in sys.modules and isinstance(error, sys.modules["botocore"].exceptions.BotoCoreError):
+    if s3 is not None and isinstance(error, s3.BotoCoreError):
         return f"S3: {without_secrets(str(error))}", USAGE
     return None
 

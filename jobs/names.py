@@ -1,12 +1,23 @@
-"""Names that the command line offers: found without importing what they name, for Tab must not wait."""
+"""Names that the command line offers, and those near a name that there is not. Nothing slow is imported, for Tab."""
 
 from __future__ import annotations
 
+import difflib
 import glob
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PROFILE_FILES = (".yaml", ".yml")
+
+NEAR = 3
+"""How many names like one that there is not are named."""
+
+_NEIGHBOURS = 1000
+"""Names on either side, in their order, that are compared letter by letter with one that is unknown."""
 
 
 def profile_names() -> list[str]:
@@ -28,3 +39,15 @@ def complete_format(incomplete: str) -> list[str]:
     from pipeline.ingest.formats import FORMATS  # noqa: PLC0415 - only what completes a format may wait for it
 
     return [name for name in ("auto", *FORMATS) if name.startswith(incomplete)]
+
+
+def near_names(unknown: str, names: pl.Series, likeness: float = 0.6) -> list[str]:
+    """The NEAR names most like an unknown one (of difflib's ratio at least `likeness`), the likest first.
+
+    Of those only that hold it or stand next to it in order: a lake has millions.
+    """
+    ordered = names.unique().sort()
+    at = int(ordered.search_sorted(unknown))
+    around = ordered[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
+    holding = ordered.filter(ordered.str.contains(unknown, literal=True)).head(_NEIGHBOURS)
+    return difflib.get_close_matches(unknown, holding.append(around).unique().sort(), n=NEAR, cutoff=likeness)

@@ -20,10 +20,11 @@ def override(profile: Profile, budgets: str | None, as_of: str | None) -> Profil
         return Profile.model_validate(values)
     except ValidationError as error:
         given = {"slates": f"--budgets {budgets}", "as_of": f"--as-of {as_of}"}
-        said = [
-            f"{given.get(str(entry['loc'][0]), entry['loc'])}: {entry['msg'].removeprefix('Value error, ')}"
-            for entry in error.errors()
-        ]
+        said = []
+        for entry in error.errors():
+            place = ".".join(map(str, entry["loc"]))
+            changed = given.get(place.partition(".")[0], place or f"profile {profile.name}")
+            said.append(f"{changed}: {entry['msg'].removeprefix('Value error, ')}")
         raise ConfigError("; ".join(said)) from error
     except ValueError as error:
         raise ConfigError(f"--budgets {budgets!r}: give whole numbers with commas between, such as 900,2700") from error

@@ -13,6 +13,7 @@ import pyarrow as pa
 from cluster import quarantine, tables
 from cluster.batches import committed
 from cluster.errors import NoSuchStage
+from cluster.hints import command
 from cluster.lake import BUCKET_FILE, Lake
 from cluster.runfiles import QUARANTINE
 from cluster.stage import Choice, Stage
@@ -145,7 +146,8 @@ def _choices(lake: Lake, profile: Profile) -> Collection[tuple[str, str]]:
 def _files(lake: Lake, stage: str | None) -> Iterator[_File]:
     """The quarantine files of committed batches. A stage is called as the table that it writes."""
     if stage is not None and stage not in (INGEST, *schemas.TABLES):
-        raise NoSuchStage(f"no stage {stage!r}; `slatemill quarantine list {lake.url}` shows those that left rows out")
+        those = command("quarantine", "list", lake.url)
+        raise NoSuchStage(f"no stage {stage!r}; `{those}` shows those that left rows out")
     known = {batch.name for batch in committed(lake)}
     for info in lake.storage.list(QUARANTINE if stage is None else f"{QUARANTINE}/{stage}", ".parquet"):
         match = _PATH.fullmatch(info.path)

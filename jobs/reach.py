@@ -1,4 +1,7 @@
-"""What a store behind an address does not give: said in words, with the address, in bounded time, without a secret."""
+"""What a store behind an address does not give: said in words, with the address, without a secret.
+
+Bounded is the time to the first answer about a path; listing and reading go on as long as the store's client has it.
+"""
 
 from __future__ import annotations
 

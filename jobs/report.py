@@ -11,18 +11,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cluster.hints import command
 from cluster.report import RunReport
-from jobs.ingest import IngestReport
-from jobs.plain import plain
+from jobs.ingest import NAMED, IngestReport
+from jobs.plain import first_line, plain
 from jobs.train import TrainReport
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
 
 FEW_GROUPS = 50
-"""Requests with evidence below which a ranker is not to be trusted unseen."""
-
-_NAMED = 3
-"""Histories that are named of those without a turn."""
+"""Requests with evidence below which it is said that a ranker may be worse than none."""
 
 
 def show_ingest(source: str, result: IngestReport, lake: str, out: Console) -> None:
@@ -36,7 +34,7 @@ def show_ingest(source: str, result: IngestReport, lake: str, out: Console) -> N
     out.print(f"{source}: {result.source_format}, batch {result.batch.name}, {brought}", markup=False, highlight=False)
     if result.lost:
         out.print(
-            f"{result.lost} row(s) in quarantine: see `slatemill quarantine show {lake} --stage ingest`",
+            f"{result.lost} row(s) in quarantine: see `{command('quarantine', 'show', lake, '--stage', 'ingest')}`",
             style="yellow",
             markup=False,
             highlight=False,
@@ -50,9 +48,9 @@ def _show_unheard(unheard: Mapping[str, list[str]], out: Console) -> None:
     """The histories that are asked about and have no turn: a name misspelt, or a delivery that is still to come."""
     named = [
         plain(history) + (f" (near it: {plain(', '.join(near))})" if near else "")
-        for history, near in list(unheard.items())[:_NAMED]
+        for history, near in list(unheard.items())[:NAMED]
     ]
-    more = f" and {len(unheard) - _NAMED:,} more" if len(unheard) > _NAMED else ""
+    more = f" and {len(unheard) - NAMED:,} more" if len(unheard) > NAMED else ""
     said = (
         f"no turn is stored of history {', '.join(named)}{more}: its requests see nothing. If the id is misspelt, ask "
         "anew under the right one; if its turns come later, ask then under a new request_id, or run with "
@@ -83,21 +81,21 @@ def show_empty(empty: pl.DataFrame, out: Console) -> None:
         out.print(Text(said, style="yellow"))
 
 
-def show_trouble(result: RunReport, command: str, lake: str, err: Console) -> None:
-    """What failed in a run of `lake`, and what to do about it; `command` is that run."""
+def show_trouble(result: RunReport, this_run: str, lake: str, err: Console) -> None:
+    """What failed in a run of `lake`, and what to do about it; `this_run` is its command."""
     for failure in result.failures:
-        err.print(f"failed: {failure.place}: {plain(failure.reason)}", style="red", markup=False)
+        err.print(f"failed: {failure.place}: {first_line(failure.reason)}", style="red", markup=False)
     for stage in result.stages:
         if stage.needs_backfill:
             err.print(
                 f"{stage.needs_backfill} shard(s) of {stage.name} exist for another model only, and are needed. "
-                f"To make a second set beside the first: {command} --backfill {stage.name}",
+                f"To make a second set beside the first: {this_run} --backfill {stage.name}",
                 style="yellow",
                 markup=False,
                 highlight=False,
             )
     for name in result.over_quarantine:
-        said = f"{name}: quarantine is over the limit; see `slatemill quarantine list {lake}`"
+        said = f"{name}: quarantine is over the limit; see `{command('quarantine', 'list', lake)}`"
         err.print(said, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
@@ -120,13 +118,13 @@ def show_training(result: TrainReport, out: Console) -> None:
 
 
 def show_few_groups(result: TrainReport, out: Console) -> None:
-    """Says so where a ranker learned from so few requests that it may well be worse than none."""
+    """Says so where a ranker learned from so few requests that it may be worse than none."""
     groups = result.counts["groups"]
     if groups >= FEW_GROUPS:
         return
     said = (
-        f"learned from {groups} request{'s' * (groups != 1)} only: of fewer than {FEW_GROUPS}, a ranker is often worse "
-        "than the order of recall. To compare the two, train with --holdout 0.5, run, then evaluate."
+        f"learned from {groups} request{'s' * (groups != 1)} only: of so few, a ranker may be worse than the order of "
+        "recall. To compare the two, train with --holdout 0.5, run, then evaluate."
     )
     out.print(Text(said, style="yellow"))
 

@@ -15,6 +15,7 @@ from cluster.batches import committed
 from cluster.cache import MarkCache
 from cluster.errors import LakeError
 from cluster.executor import RunReport, execute
+from cluster.exits import QUARANTINE_LIMIT
 from cluster.heartbeat import Heartbeat
 from cluster.lake import Lake
 from cluster.progress import Together, progress_for
@@ -37,7 +38,7 @@ class Resources:
     address: str | None = None
     backfill: tuple[str, ...] = ()
     deadline_s: float = 1800.0
-    quarantine_limit: float = 0.01
+    quarantine_limit: float = QUARANTINE_LIMIT
 
 
 class RunFailed(RuntimeError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,11 +16,13 @@ from cluster import snapshot, tables
 from cluster.batches import seq_of
 from cluster.errors import LakeError
 from cluster.exits import UNFINISHED
+from cluster.hints import command
 from cluster.lake import Lake
 from cluster.runfiles import QUARANTINE
 from cluster.snapshot import Snapshot
 from jobs.evaluate import with_batch
 from jobs.ingest import INGEST
+from jobs.names import near_names
 from models.ranker import LightGBMRanker
 from models.registry import load_ranker
 from models.tokens import token_counter
@@ -37,10 +38,7 @@ from pipeline.render.styles import STYLES
 _ORACLE = "oracle"
 _MEND = "mend what it reported, run again, then show"
 _TOLD_LATER = ("labels", "turns", "sources")
-_BY_MEANING = "the newest turns stand first; profile agentmemrec compares meanings, not words"
-_NEAR = 3
-_NEIGHBOURS = 1000
-"""Ids on either side, in their order, that are compared letter by letter with one that is unknown."""
+_BY_WORDS_ALONE = "the newest turns stand first; profile agentmemrec also compares meanings"
 
 
 class RequestNotFound(LakeError):
@@ -152,7 +150,7 @@ def show(
     if not evidence.recall_repeats:
         notes.append("ranks outside the pool are unknown: this slatemill recalls otherwise than the one that ran")
     if not shares_a_word(found.pools, options):
-        instead = "recall is by meaning alone" if "dense" in options.channels else _BY_MEANING
+        instead = "recall is by meaning alone" if "dense" in options.channels else _BY_WORDS_ALONE
         notes.append(f"no turn shares a word with the request: {instead}")
     if slate is not None and not slate.lines_known:
         notes.append("the slate is shown without marks: this slatemill renders otherwise than the one that ran")
@@ -160,11 +158,11 @@ def show(
         found.labels, pl.DataFrame({"history_id": history, "request_id": request_id, "seq": seq_of(batch)})
     )
     unresolved = _unresolved(lake, part, history, request_id, late)
+    aside = command("quarantine", "show", lake.url)
     if unresolved:
-        where = f"`slatemill quarantine show {lake.url}`"
-        notes.append(f"{unresolved} cited turn(s) are not stored (see {where}): complete means all others")
+        notes.append(f"{unresolved} cited turn(s) are not stored (see `{aside}`): complete means all others")
     if not has_slate:
-        notes.append(f"the request has no slate: it is in quarantine (`slatemill quarantine show {lake.url}`)")
+        notes.append(f"the request has no slate: it is in quarantine (`{aside}`)")
     elif not evidence.slates.height:
         notes.append("the request has no slate but the oracle's, which says nothing where no evidence is known")
     run = {
@@ -251,21 +249,12 @@ def _several(request_id: str, histories: pl.Series) -> str:
 
 def _none(lake: Lake, taken: Snapshot, request_id: str, history_id: str | None, asked: pl.DataFrame) -> str:
     wanted = f"request {request_id!r}" + ("" if history_id is None else f" of history {history_id!r}")
-    near = _near(request_id, asked["request_id"])
+    near = near_names(request_id, asked["request_id"], likeness=0.0)
     message = f"run {taken.run_id} has no {wanted}" + (f". Near it: {', '.join(near)}" if near else "")
-    message += f". `slatemill requests {lake.url}` lists what the lake has"
+    message += f". `{command('requests', lake.url)}` lists what the lake has"
     if taken.exit_code in UNFINISHED:
         message += f". The run ended with code {taken.exit_code} and did not get to all: {_MEND}"
     return message
-
-
-def _near(unknown: str, ids: pl.Series) -> list[str]:
-    """The ids most like an unknown one, of those that hold it or stand next to it in order: a lake has millions."""
-    ordered = ids.unique().sort()
-    at = int(ordered.search_sorted(unknown))
-    around = ordered[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS]
-    holding = ordered.filter(ordered.str.contains(unknown, literal=True)).head(_NEIGHBOURS)
-    return difflib.get_close_matches(unknown, pl.concat([holding, around]).unique().sort(), n=_NEAR, cutoff=0.0)
 
 
 def _part(taken: Snapshot, bucket: int, batch: str) -> Snapshot:

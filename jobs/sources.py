@@ -52,7 +52,7 @@ class File:
         """
         codec = _codec(self.name)
         with self._opened() as stream:
-            plain = stream if codec is None else _Uncompressed(stream, codec, self.name)
+            plain = stream if codec is None else _Uncompressed(stream, codec)
             yield Document.of(plain, _uncompressed_name(self.name)), stream
 
     @contextmanager
@@ -60,7 +60,9 @@ class File:
         address = str(self.fs.unstrip_protocol(self.path))
         if is_remote(self.fs):
             with reached(self.fs, address):
-                info = self.fs.info(self.path)
+                info = info_of(self.fs, self.path)
+                if info is None:
+                    raise FileNotFoundError(self.path)
             if _version(info) != self.version:
                 raise IngestError(f"{address_without_secrets(address)} was written again meanwhile: ingest it again")
         with opened(self.fs, self.path, address) as stream:
@@ -68,14 +70,14 @@ class File:
 
 
 class _Uncompressed(io.RawIOBase):
-    """A stream that is uncompressed while it is read, and says which file is damaged.
+    """A stream that is uncompressed while it is read.
 
     By Arrow, not by fsspec: zstandard's reader takes a file that was cut for one that has ended.
     """
 
-    def __init__(self, stream: Any, codec: str, name: str) -> None:
+    def __init__(self, stream: Any, codec: str) -> None:
         self._stream = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), codec)
-        self._file = name
+        self._codec = codec
 
     def readable(self) -> bool:
         return True
@@ -84,7 +86,7 @@ class _Uncompressed(io.RawIOBase):
         try:
             data = self._stream.read(len(target))
         except (pa.ArrowException, OSError) as error:
-            raise IngestError(f"{self._file} cannot be uncompressed: {error}") from error
+            raise IngestError(f"it is compressed with {self._codec} and cannot be uncompressed: {error}") from error
         target[: len(data)] = data
         return len(data)
 
@@ -109,13 +111,17 @@ def files_of(source: str) -> list[File]:
         found = _found(fs, path)
     if found is None:
         raise FileNotFoundError(f"{place}: there is no such file or folder")
-    if not found:
+    root, infos = found
+    if not infos:
         raise FileNotFoundError(f"{place} names no file; of a folder these are taken: {', '.join(SUFFIXES)}")
-    return found
+    for file, told in infos.items():
+        if told["type"] == "other":
+            raise IngestError(f"{file} is a pipe or a device: write what comes out of it to a file, and name that")
+    return [File(fs, file, infos[file]["size"], _name(fs, file, root), _version(infos[file])) for file in sorted(infos)]
 
 
-def _found(fs: Any, path: str) -> list[File] | None:
-    """The files that a path names, by name; None where nothing is there."""
+def _found(fs: Any, path: str) -> tuple[str, dict[str, Any]] | None:
+    """Where a source begins, and what a filesystem says of each path that it names; None where nothing is there."""
     if is_remote(fs):
         fs.invalidate_cache()
     info = info_of(fs, path)
@@ -129,12 +135,7 @@ def _found(fs: Any, path: str) -> list[File] | None:
         infos = {found: fs.info(found) for found in fs.find(path) if _is_taken(found)}
     else:
         root, infos = path.rpartition("/")[0], {path: info}
-    for found, told in infos.items():
-        if told["type"] == "other":
-            raise IngestError(f"{found} is a pipe or a device: write what comes out of it to a file, and name that")
-    return [
-        File(fs, found, infos[found]["size"], _name(fs, found, root), _version(infos[found])) for found in sorted(infos)
-    ]
+    return root, infos
 
 
 def source_digest(files: Sequence[File], with_names: bool) -> list[Any]:

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from cluster.exits import DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE
 from cluster.heartbeat import Beat
+from cluster.hints import command
 from cluster.progress import per_second
 from cluster.snapshot import Run
-from jobs.plain import plain
+from jobs.plain import first_line
 from jobs.status import FIRST_FAILURES, Status
 
 _CODES = {
@@ -40,7 +41,7 @@ def show_status(found: Status, profile: str, out: Console) -> None:
         said = (
             f"batch {claim.name} was claimed {_ago(found.now - since)} and is not committed: an ingest is under way, "
             "or broke off. If none is: ingest that source again to finish it, or drop it with "
-            f"`slatemill ingest {found.lake} --void`. Until then no other source can be ingested."
+            f"`{command('ingest', found.lake, '--void')}`. Until then no other source can be ingested."
         )
         out.print(Text(said, style="yellow"))
     for note in found.notes:
@@ -63,15 +64,15 @@ def _show_last_run(found: Status, profile: str, out: Console) -> None:
     run = found.last_run
     out.print(Text(f"no run of profile {found.profile} yet" if run is None else _last_run(run, found.now)))
     for failure in found.failures[:FIRST_FAILURES]:
-        reason, *more = plain(failure.reason).splitlines() or [""]
-        out.print(Text(f"failed: {failure.place}: {reason}{' ...' if more else ''}", style="red"))
+        out.print(Text(f"failed: {failure.place}: {first_line(failure.reason)}", style="red"))
     if run is not None and len(found.failures) > FIRST_FAILURES:
         rest = len(found.failures) - FIRST_FAILURES
         said = f"failed: {rest:,} more, with reasons and tracebacks in runs/{run.run_id}/failures.parquet"
         out.print(Text(said, style="red"))
     lacking = sum(stage.stale + stage.missing + stage.waiting for stage in found.stages)
     if lacking:
-        out.print(Text(f"{lacking:,} shard(s) to do: `slatemill plan {found.lake} --profile {profile}` says why"))
+        why = command("plan", found.lake, "--profile", profile)
+        out.print(Text(f"{lacking:,} shard(s) to do: `{why}` says why"))
 
 
 def _last_run(run: Run, now: datetime) -> str:

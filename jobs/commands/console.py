@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from typing import Any
 
 import typer
 from rich.console import Console
 
+from cluster.hints import command
+
 out = Console()
 err = Console(stderr=True, soft_wrap=True)
 """A message is one line, however narrow the terminal: logs are searched, and commands in them are copied."""
 
 
-def given_to(command: str) -> str:
+def given_to(name: str) -> str:
     """The command line with another command in place of its first word: what a hint repeats, options and all."""
-    return shlex.join(["slatemill", command, *sys.argv[2:]])
+    return command(name, *sys.argv[2:])
 
 
 def say_json(value: Any) -> None:

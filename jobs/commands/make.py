@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from cluster.exits import QUARANTINE_LIMIT
 from jobs.commands.console import err, given_to, out, say_json
 from jobs.commands.options import (
-    QUARANTINE_LIMIT,
     Address,
     AsJson,
     AsOf,
@@ -85,11 +85,13 @@ def run(
     loaded, source = ranker_of(chosen, ranker)
     resources = Resources(workers, address, tuple(backfill or ()), deadline, quarantine_limit)
     result, run_id = run_job(opened, chosen, resources, loaded, source)
+    empty = empty_slates(opened, result)
     if as_json:
-        say_json({"lake": opened.url, "profile": chosen.name, "run_id": run_id, **result.as_dict()})
+        told = {**result.as_dict(), "empty": empty.to_dicts()}
+        say_json({"lake": opened.url, "profile": chosen.name, "run_id": run_id, **told})
     else:
         report.show_run(result, run_id, out)
-        report.show_empty(empty_slates(opened, result), out)
+        report.show_empty(empty, out)
     report.show_trouble(result, given_to("run"), lake, err)
     if result.exit_code:
         raise typer.Exit(result.exit_code)

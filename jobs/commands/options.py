@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from jobs.config import Profile
     from models.ranker import LightGBMRanker
 
-QUARANTINE_LIMIT = 0.01
-
 LakeUrl = Annotated[str, typer.Argument(metavar="LAKE", help="Folder or URL of the lake.")]
 ProfileName = Annotated[
     str, typer.Option("--profile", "-p", help="Name of a profile, or a YAML file.", autocompletion=complete_profile)
@@ -41,7 +39,7 @@ def ranker_of(chosen: Profile, named: str | None) -> tuple[LightGBMRanker | None
     found = load_ranker(named, chosen.name)
     if found is None:
         missing = f"ranker: none yet for profile {chosen.name}, so no slates of policy lambdarank"
-        err.print(f"{missing} (`slatemill train` makes one)", highlight=False)
+        err.print(f"{missing} (`slatemill train` makes one)", markup=False, highlight=False)
         return None, None
-    err.print(f"ranker: {found[1]}", highlight=False)
+    err.print(f"ranker: {found[1]}", markup=False, highlight=False)
     return found

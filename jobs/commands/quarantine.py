@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from cluster.hints import command
 from jobs.commands.console import out, say_json
 from jobs.commands.options import AsJson, LakeUrl, ProfileName
 from jobs.names import complete_profile
@@ -77,4 +78,4 @@ def quarantine_requeue(
     if as_json:
         say_json(taken.as_dict())
     else:
-        show_requeued(taken, f"slatemill run {lake} --profile {profile}", out)
+        show_requeued(taken, command("run", lake, "--profile", profile), out)

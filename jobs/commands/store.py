@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from cluster.exits import OVER_QUARANTINE
+from cluster.exits import OVER_QUARANTINE, QUARANTINE_LIMIT
 from jobs.commands.console import err, out, say_json
-from jobs.commands.options import QUARANTINE_LIMIT, AsJson, LakeUrl, Workers
+from jobs.commands.options import AsJson, LakeUrl, Workers
 from jobs.names import complete_format
 
 app = typer.Typer()
@@ -138,4 +138,4 @@ def synth(
     from jobs.synth import synth as write
 
     size = write(target, histories, sessions, seed)
-    out.print(f"{target}: {histories:,} histories, {size / 1e6:.1f} MB", highlight=False)
+    out.print(f"{target}: {histories:,} histories, {size / 1e6:.1f} MB", markup=False, highlight=False, soft_wrap=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cluster.batches import committed
 from cluster.errors import NotALake
+from cluster.hints import command
 from cluster.lake import DEFAULT_TOKENIZER, Lake
 from cluster.storage import Storage
 from jobs.doctor.check import Found
@@ -27,7 +28,7 @@ def opened(url: str) -> Found:
     except NotALake:
         if storage.exists("lake.json"):
             raise
-        return Found("warning", f"{url} is no lake yet", f"slatemill init {url}")
+        return Found("warning", f"{url} is no lake yet", command("init", url))
     return Found("ok", f"{lake.buckets} buckets, {len(committed(lake))} batch(es), tokens counted in {lake.tokenizer}")
 
 

@@ -60,8 +60,8 @@ class Evidence:
     `turns`: one row an evidence turn, by (session_index, turn_index), numbered by `number` from 1. Beside the key:
     batch and session (the two parts of session_index), continues, source_format, source_session, source_turn, speaker,
     role, n_tokens, text_start, visible, pool_position (null outside the pool), recall_rank (place in the fused order of
-    all visible turns), a column `NAME_rank` for each channel, ranker_rank (place among the pool). A rank is null where
-    it is unknown or there is none.
+    all visible turns), a column `NAME_rank` for each channel (place among those that the channel recalled; null for
+    others), ranker_rank (place among the pool). A rank is null, too, where it is unknown.
     `slates`: one row a (policy, budget), as in the input, with n_tokens, n_turns and complete (null without evidence).
     `in_slate`: one row an evidence turn and slate: number, policy, budget, in_slate, rank (under the policy), and lost:
     where the slate lost it (a word of pipeline.evaluate.losses, null where it did not).

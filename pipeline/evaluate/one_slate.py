@@ -24,8 +24,9 @@ class OneSlate:
 
     `turns`: one row an item, in the order of `text`. Beside all of an item (pipeline.schemas.ITEM): batch and session
     (the two parts of session_index), evidence (the number of an evidence turn, null for others), pool_position, a
-    column `NAME_rank` for each channel (place among all visible turns), line_start and line_end (characters of `text`,
-    the end excluded), and contributions: a struct that says by feature what it added to the score.
+    column `NAME_rank` for each channel (place among those that the channel recalled; null for others), line_start and
+    line_end (characters of `text`, the end excluded), and contributions: a struct that says by feature what it added to
+    the score.
     `lines_known`: whether the text was rendered as this slatemill renders; if not, line_start and line_end are null.
     `base`: what contributions are added to, equal for all turns; a turn's base and contributions add up to its score.
     It and all contributions are null where no learned score is explained.

@@ -29,7 +29,7 @@ from pipeline.ingest.days import Days, Times, by_day, first_time
 from pipeline.ingest.keyed import Keys, MissingKeyError, as_name
 from pipeline.ingest.messages import MessageError, as_object, content_text, role_of
 from pipeline.ingest.options import Options
-from pipeline.ingest.records import Record, records
+from pipeline.ingest.records import Record, records, wanted
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory, SourceRequest, SourceSession, SourceTurn
 from pipeline.ingest.times import TimeError, parse_epoch_or_iso_time
@@ -51,10 +51,10 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
             history_id = keys.history_id(record.value) or document.stem
             name = keys.session_name(record.value) or f"{document.stem}:{record.number}"
         except MissingKeyError as error:
-            if options.items.wants(record.position, []):
+            if wanted(document, record, [], options):
                 yield Refused(Code.WRONG_SHAPE, record.place, str(error))
             continue
-        if not options.items.wants(record.position, [name, history_id]):
+        if not wanted(document, record, [name, history_id], options):
             continue
         problem = _problem(record, history_id)
         if problem is not None:

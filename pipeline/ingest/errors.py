@@ -7,5 +7,5 @@ class IngestError(ValueError):
     """The bytes are not of the format, or an option cannot be used; the message names the place and what would do."""
 
     def of_file(self, name: str) -> IngestError:
-        """The same, with the name of the file in which it happened: a source may have thousands."""
-        return self if name in str(self) else type(self)(f"{name}: {self}")
+        """The same, behind the name of the file in which it happened: a source may have thousands."""
+        return type(self)(f"{name}: {self}")

@@ -19,6 +19,7 @@ from pipeline.ingest.json_values import read_whole
 from pipeline.ingest.keyed import as_name
 from pipeline.ingest.messages import as_object, content_text
 from pipeline.ingest.options import Options
+from pipeline.ingest.records import Record, wanted
 from pipeline.ingest.sample import Sample, json_object
 from pipeline.ingest.source import Document, Refused, SourceHistory, SourceTurn
 from pipeline.ingest.times import parse_iso_time
@@ -34,11 +35,11 @@ _MACHINES = frozenset({"assistant", "agent", "ai", "bot", "robot", "chatbot", "å
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """The history of an EverMemOS file. Raises IngestError when it is no JSON object, or one without messages."""
-    chat = json_object(read_whole(document.stream), document.lost)
+    chat, lost = json_object(read_whole(document.stream))
     messages = chat.get("conversation_list")
     if not isinstance(messages, list):
-        raise IngestError(f"{document.name} is no EverMemOS chat: key conversation_list is missing or not a list")
-    if not options.items.wants(0, [document.stem]):
+        raise IngestError("it is no EverMemOS chat: key conversation_list is missing or not a list")
+    if not wanted(document, Record(0, 0, "the document", chat, lost), [document.stem], options):
         return
     about: dict[str, Any] = next((chat[key] for key in _ABOUT if isinstance(chat.get(key), dict)), {})
     people = about.get("user_details")

@@ -29,7 +29,7 @@ from pipeline.ingest.source import Document, Refused, SourceHistory
 from pipeline.ingest.staging import Staging
 
 ARRIVAL_CHARACTERS = 8_000_000
-"""An arrival is closed once its turns hold so many characters. One item is never divided."""
+"""An arrival is closed once its rows, of all tables, hold about so many characters. One item is never divided."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,7 @@ def _of_document(source_format: str, document: Document, options: Options, stagi
     first_refusal: Refused | None = None
     readable = False
     for entry in _entries(source_format, document, options):
-        while document.lost:
-            staging.refuse(document.lost.pop(0))
+        _refuse_lost(document, staging)
         if isinstance(entry, Refused):
             first_refusal = first_refusal or entry
             staging.refuse(entry)
@@ -102,7 +101,15 @@ def _of_document(source_format: str, document: Document, options: Options, stagi
             staging.add(entry)
         if staging.characters >= ARRIVAL_CHARACTERS:
             yield staging.take()
+    _refuse_lost(document, staging)
     if first_refusal and not readable:
         raise IngestError(
             f"nothing in {document.name} is {source_format}: {first_refusal.place}: {first_refusal.reason}"
         )
+
+
+def _refuse_lost(document: Document, staging: Staging) -> None:
+    """Puts aside what was lost within records that were read all the same."""
+    for refused in document.lost:
+        staging.refuse(refused)
+    document.lost.clear()

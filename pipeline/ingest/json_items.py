@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from pipeline.ingest import json_values
 from pipeline.ingest.errors import IngestError
-from pipeline.ingest.json_values import JsonReader, too_long
+from pipeline.ingest.json_values import JsonReader, broken, too_long
 from pipeline.ingest.quoting import shown
 from pipeline.ingest.source import Refused
 
@@ -60,11 +60,6 @@ def json_grouped_items(
 def place_of(position: int, path: tuple[str, ...]) -> str:
     """Where an item stands, as rows of the quarantine say it."""
     return "".join(f"{shown(key)}, " for key in path) + f"item {position}"
-
-
-def broken(error: json.JSONDecodeError) -> str:
-    """What is wrong with a text that is no JSON, in words that are whole without a place behind them."""
-    return "a string in it does not end" if error.msg.startswith("Unterminated string") else error.msg
 
 
 def _require_end(text: _Text) -> None:
@@ -128,7 +123,8 @@ class _Text:
         self._ahead = ""
         self._at = 0
         self._ended = False
-        self._json = JsonReader([] if lost is None else lost)
+        self._lost = lost
+        self._json = JsonReader()
 
     def next_character(self) -> str:
         """The next character that is not blank, not yet skipped; empty at the end."""
@@ -148,7 +144,7 @@ class _Text:
         self.next_character()
         while True:
             try:
-                value, end = self._json.at(self._ahead, self._at, place_of(position, path))
+                value, end, lost = self._json.at(self._ahead, self._at, place_of(position, path))
             except RecursionError as error:
                 raise IngestError(f"item {position} is nested too deeply") from error
             except json.JSONDecodeError as error:
@@ -159,6 +155,8 @@ class _Text:
                 raise IngestError(f"item {position} holds what cannot be read: {str(error)[:60]}") from error
             if not _REST_OF_NUMBER.fullmatch(self._ahead, end) or not self._read_more_of(position):
                 self._at = end
+                if self._lost is not None:
+                    self._lost += lost
                 return value
 
     def _after_blanks(self, at: int) -> int:

@@ -6,6 +6,7 @@ which sanitising counts; a line break inside a string is no reason to lose a fil
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 from collections.abc import Iterator
@@ -17,35 +18,37 @@ from pipeline.ingest.quoting import shown
 from pipeline.ingest.source import Refused
 
 MOST_BYTES = 1 << 29
-"""Of one record, and of a document that is one: the largest real ones are a hundredth of it."""
+"""Of one record, and of a document that is one."""
+
+PEEK = 1 << 12
+"""Bytes by which it is told what a stream holds."""
 
 
 class JsonReader:
-    """Parses values. Where a key stands in an object again with another value, the last one counts, as everywhere; that
-    the others are lost is put down in `lost`."""
+    """Parses values. Where a key stands in an object again with another value, the last one counts, as everywhere; what
+    is lost so comes with the value."""
 
-    def __init__(self, lost: list[Refused]) -> None:
-        self._lost = lost
+    def __init__(self) -> None:
         self._doubled: list[str] = []
         self._decoder = json.JSONDecoder(strict=False, object_pairs_hook=self._object)
 
-    def at(self, text: str, start: int, place: str) -> tuple[Any, int]:
-        """The value that begins at `start`, and where it ends. Raises ValueError and RecursionError."""
+    def at(self, text: str, start: int, place: str) -> tuple[Any, int, tuple[Refused, ...]]:
+        """The value that begins at `start`, where it ends, and what is lost. Raises ValueError and RecursionError."""
         self._doubled.clear()
         value, end = self._decoder.raw_decode(text, start)
-        if self._doubled:
-            named = ", ".join(repr(shown(key)) for key in dict.fromkeys(self._doubled[:3]))
-            reason = f"{named} stands more than once in an object: the last value counts"
-            self._lost.append(Refused(Code.WRONG_SHAPE, place, reason, len(self._doubled)))
-        return value, end
+        if not self._doubled:
+            return value, end, ()
+        named = ", ".join(repr(shown(key)) for key in dict.fromkeys(self._doubled[:3]))
+        reason = f"{named} stands more than once in an object: the last value counts"
+        return value, end, (Refused(Code.WRONG_SHAPE, place, reason, len(self._doubled)),)
 
-    def whole(self, data: bytes, place: str) -> Any:
-        """The one value that the bytes hold. Raises ValueError and RecursionError."""
+    def whole(self, data: bytes, place: str) -> tuple[Any, tuple[Refused, ...]]:
+        """The one value that the bytes hold, and what is lost. Raises ValueError and RecursionError."""
         text = data.decode("utf-8-sig", "surrogateescape").strip(" \t\r\n")
-        value, end = self.at(text, 0, place)
+        value, end, lost = self.at(text, 0, place)
         if end < len(text):
             raise json.JSONDecodeError("Extra data", text, end)
-        return value
+        return value, lost
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
@@ -57,6 +60,16 @@ class JsonReader:
 def too_long() -> str:
     """What is said of a record that is."""
     return f"it is longer than {MOST_BYTES >> 20} MB, and cannot be one record"
+
+
+def broken(error: json.JSONDecodeError) -> str:
+    """What is wrong with a text that is no JSON, in words that are whole without a place behind them."""
+    return "a string in it does not end" if error.msg.startswith("Unterminated string") else error.msg
+
+
+def beginning(stream: io.BufferedReader) -> bytes:
+    """What a stream begins with behind a byte order mark and blanks; the stream stays where it is."""
+    return stream.peek(PEEK).removeprefix(codecs.BOM_UTF8).lstrip()
 
 
 def read_whole(stream: io.BufferedReader, begun: bytes = b"") -> bytes:
@@ -84,3 +97,8 @@ def lines_of(stream: io.BufferedReader, begun: bytes = b"", number: int = 1) -> 
                 line = stream.readline(io.DEFAULT_BUFFER_SIZE)
             yield number, None
         number += 1
+
+
+def not_blank(lines: Iterator[tuple[int, bytes | None]]) -> Iterator[tuple[int, bytes | None]]:
+    """Those of some numbered lines that hold anything."""
+    return (line for line in lines if line[1] is None or line[1].strip())

@@ -49,7 +49,10 @@ class Keys:
         usual = {"history": history, "session": session, "time": time}
         for what in options.keys:
             if usual[what] is None:
-                raise IngestError(f"option keys: the format has its {what} from elsewhere, and takes no key for it")
+                raise IngestError(
+                    f"--key {what}={options.keys[what]}: the format has its {what} from elsewhere, and takes no key "
+                    "for it"
+                )
         chosen = {what: (options.keys[what],) if what in options.keys else keys or () for what, keys in usual.items()}
         return cls(**chosen, given=frozenset(options.keys))
 
@@ -95,7 +98,7 @@ class Keys:
         """Raises IngestError when a document has ended and the key given for the time was in none of its records: a
         misspelt one must not make every session undated."""
         if "time" in self.given and self._without_time and not self._with_time:
-            raise IngestError(f"option keys: no record holds the key {self.time[0]}, which was given for the time")
+            raise IngestError(f"--key time={self.time[0]}: no record holds this key, which was given for the time")
 
 
 def add_session(

@@ -8,6 +8,7 @@ agent made of its history, and no part of it.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from pipeline.ingest.codes import Code
 from pipeline.ingest.keyed import Keys, MissingKeyError, as_name
 from pipeline.ingest.messages import MessageError, as_object, content_text, message_text, role_of
 from pipeline.ingest.options import Options
-from pipeline.ingest.records import file_name, records
+from pipeline.ingest.records import Record, file_name, records
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory, SourceSession, SourceTurn
 from pipeline.ingest.times import TimeError, parse_iso_time
@@ -37,9 +38,13 @@ UNDATED = "undated"
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """Histories of an agent file, one agent at a time. Raises IngestError for a key other than that of the history."""
     keys = Keys.of(options, (), None, None)
-    for position, agent in enumerate(_agents(document)):
-        names = [] if isinstance(agent, Refused) else [agent.history_id, as_name(_value(agent.value, "name")) or ""]
-        if options.items.wants(position, names):
+    count = itertools.count()
+    for record in records(document):
+        agents = [(next(count), agent) for agent in _agents(document, record)]
+        chosen = [(at, agent) for at, agent in agents if options.items.wants(at, _names(agent))]
+        if chosen or not agents:
+            document.lost.extend(record.lost)
+        for position, agent in chosen:
             yield agent if isinstance(agent, Refused) else _history(position, agent, keys, options)
 
 
@@ -62,19 +67,22 @@ class _Agent:
     history_id: str
 
 
-def _agents(document: Document) -> Iterator[_Agent | Refused]:
-    for record in records(document):
-        file = file_name(document, record)
-        value = record.value
-        if isinstance(value, Refused):
-            yield value
-        elif isinstance(value, dict) and isinstance(value.get("agents"), list):
-            for number, agent in enumerate(value["agents"]):
-                yield _Agent(agent, f"{record.place}, agent {number}", _own_id(agent) or f"{file}:agent-{number}")
-        elif isinstance(value, dict) and "messages" in value:
-            yield _Agent(value, record.place, _own_id(value) or file)
-        else:
-            yield Refused(Code.WRONG_SHAPE, record.place, "it has neither agents nor messages")
+def _agents(document: Document, record: Record) -> Iterator[_Agent | Refused]:
+    file, value = file_name(document, record), record.value
+    if isinstance(value, Refused):
+        yield value
+    elif isinstance(value, dict) and isinstance(value.get("agents"), list):
+        for number, agent in enumerate(value["agents"]):
+            yield _Agent(agent, f"{record.place}, agent {number}", _own_id(agent) or f"{file}:agent-{number}")
+    elif isinstance(value, dict) and "messages" in value:
+        yield _Agent(value, record.place, _own_id(value) or file)
+    else:
+        yield Refused(Code.WRONG_SHAPE, record.place, "it has neither agents nor messages")
+
+
+def _names(agent: _Agent | Refused) -> list[str]:
+    """What an agent may be asked for by."""
+    return [] if isinstance(agent, Refused) else [agent.history_id, as_name(_value(agent.value, "name")) or ""]
 
 
 def _history(position: int, agent: _Agent, keys: Keys, options: Options) -> SourceHistory | Refused:

@@ -12,8 +12,8 @@ from typing import Any
 
 from pipeline.ingest.codes import Code
 from pipeline.ingest.dialogue import add_requests, add_sessions
-from pipeline.ingest.json_items import json_items
 from pipeline.ingest.options import Options
+from pipeline.ingest.records import items, wanted
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory
 from pipeline.ingest.times import parse_locomo_time
@@ -24,11 +24,11 @@ ADVERSARIAL = "5"
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """Histories of a LoCoMo file, one at a time. Raises IngestError when it is not a JSON array."""
-    for position, item in enumerate(json_items(document.stream, document.lost)):
-        sample = item.get("sample_id") if isinstance(item, dict) else None
-        history_id = f"{document.stem}:{position}" if sample in (None, "") else str(sample)
-        if options.items.wants(position, [history_id]):
-            yield _history(position, item, history_id)
+    for record in items(document):
+        sample = record.value.get("sample_id") if isinstance(record.value, dict) else None
+        history_id = f"{document.stem}:{record.position}" if sample in (None, "") else str(sample)
+        if wanted(document, record, [history_id], options):
+            yield _history(record.position, record.value, history_id)
 
 
 def recognises(sample: Sample) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 
 from pipeline.ingest.codes import Code
 from pipeline.ingest.dialogue import text_or_none
-from pipeline.ingest.json_items import json_items
 from pipeline.ingest.options import Options
+from pipeline.ingest.records import items, wanted
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import (
     Document,
@@ -31,10 +31,10 @@ _OF_QUESTIONS = ("question", "question_id", "question_date", "question_type", "a
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """Histories of a LongMemEval file, one at a time. Raises IngestError when it is not a JSON array."""
-    for position, item in enumerate(json_items(document.stream, document.lost)):
-        history_id, ids = _ids(item)
-        if options.items.wants(position, [*ids, history_id or ""]):
-            yield _history(position, item, history_id, ids)
+    for record in items(document):
+        history_id, ids = _ids(record.value)
+        if wanted(document, record, [*ids, history_id or ""], options):
+            yield _history(record.position, record.value, history_id, ids)
 
 
 def recognises(sample: Sample) -> bool:

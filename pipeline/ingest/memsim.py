@@ -20,6 +20,7 @@ from pipeline.ingest.keyed import as_name
 from pipeline.ingest.messages import MessageError, as_object
 from pipeline.ingest.options import Options
 from pipeline.ingest.quoting import shown
+from pipeline.ingest.records import Record, wanted
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory, SourceRequest, SourceTurn, TurnReference
 from pipeline.ingest.times import TimeError, parse_memsim_time
@@ -33,11 +34,14 @@ Places = dict[str, list[tuple[int, int]]]
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """Histories of a MemSim file, one at a time. Raises IngestError when it is neither a JSON array nor an object."""
-    for position, (path, index, item) in enumerate(json_grouped_items(document.stream, document.lost)):
+    lost: list[Refused] = []
+    for position, (path, index, item) in enumerate(json_grouped_items(document.stream, lost)):
+        record = Record(position, index, place_of(index, path), item, tuple(lost))
+        lost.clear()
         tid = (as_name(item.get("tid")) if isinstance(item, dict) else None) or str(index)
         history_id = "/".join([document.stem, *path, tid])
-        if options.items.wants(position, [history_id, tid]):
-            yield _history(position, item, history_id, path[0] if path else None, place_of(index, path))
+        if wanted(document, record, [history_id, tid], options):
+            yield _history(position, item, history_id, path[0] if path else None, record.place)
 
 
 def recognises(sample: Sample) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 from pipeline.ingest.messages import MessageError, content_text, role_of
 from pipeline.ingest.options import Options
-from pipeline.ingest.records import file_name
+from pipeline.ingest.records import file_name, wanted
 from pipeline.ingest.runs import Log, read_run, runs_of
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory
@@ -42,7 +42,7 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
     for record in runs_of(document, lambda value: "messages" in value):
         history_id = file_name(document, record)
         task = record.value.get("instance_id") if isinstance(record.value, dict) else None
-        if options.items.wants(record.position, [history_id, *([task] if isinstance(task, str) else [])]):
+        if wanted(document, record, [history_id, *([task] if isinstance(task, str) else [])], options):
             yield read_run(record, history_id, _LOG, options)
 
 

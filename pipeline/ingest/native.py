@@ -1,4 +1,5 @@
-"""slatemill's own format, as JSONL (one history a line) or Parquet (one a row): native.schema.json says what is in it.
+"""slatemill's own format: JSONL or an array (a history a line or item), or Parquet (one a row); native.schema.json
+says what is in it.
 
 What the schema refuses is lost as narrowly as can be: a turn, a session, a request, or the line.
 """
@@ -24,7 +25,7 @@ from pipeline.ingest.errors import IngestError
 from pipeline.ingest.json_values import read_whole
 from pipeline.ingest.options import Options
 from pipeline.ingest.quoting import shown
-from pipeline.ingest.records import records
+from pipeline.ingest.records import Record, records, wanted
 from pipeline.ingest.sample import PARQUET_MAGIC, Sample
 from pipeline.ingest.source import (
     Document,
@@ -47,14 +48,11 @@ Errors = dict[tuple[str | int, ...], str]
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """Histories of a native file, one at a time. Raises IngestError for broken Parquet or a broken array."""
     stream = document.stream
-    if stream.peek(4).startswith(PARQUET_MAGIC):
-        entries = _rows(stream)
-    else:
-        entries = ((record.place, record.value) for record in records(document))
-    for position, (place, value) in enumerate(entries):
+    for record in _rows(stream) if stream.peek(4).startswith(PARQUET_MAGIC) else records(document):
+        value = record.value
         history_id = value.get("history_id") if isinstance(value, dict) else None
-        if options.items.wants(position, [history_id] if isinstance(history_id, str) else []):
-            yield value if isinstance(value, Refused) else _history(position, place, value)
+        if wanted(document, record, [history_id] if isinstance(history_id, str) else [], options):
+            yield value if isinstance(value, Refused) else _history(record.position, record.place, value)
 
 
 def recognises(sample: Sample) -> bool:
@@ -66,8 +64,8 @@ def recognises(sample: Sample) -> bool:
     )
 
 
-def _rows(stream: io.BufferedReader) -> Iterator[tuple[str, Any]]:
-    """Place and value of each row of a Parquet file, as its JSON line would be. Raises IngestError."""
+def _rows(stream: io.BufferedReader) -> Iterator[Record]:
+    """Each row of a Parquet file as its JSON line would be. Raises IngestError."""
     number = 0
     whole = stream if stream.seekable() else io.BytesIO(read_whole(stream))
     try:
@@ -76,8 +74,8 @@ def _rows(stream: io.BufferedReader) -> Iterator[tuple[str, Any]]:
         for batch in file.iter_batches(batch_size=_ROWS_AT_A_TIME):
             for row in range(batch.num_rows):
                 place = f"row {number}"
+                yield Record(number, number, place, _row(batch.slice(row, 1), place))
                 number += 1
-                yield place, _row(batch.slice(row, 1), place)
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk, and not what lies on it

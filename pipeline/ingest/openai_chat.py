@@ -16,7 +16,7 @@ from pipeline.ingest.errors import IngestError
 from pipeline.ingest.keyed import Keys, MissingKeyError, add_session, as_name, look_up
 from pipeline.ingest.messages import MessageError, as_object, message_text, role_of, turns_of
 from pipeline.ingest.options import Options
-from pipeline.ingest.records import Record, look_ahead
+from pipeline.ingest.records import Record, look_ahead, wanted
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory, SourceTurn
 
@@ -40,7 +40,7 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
         return
     keys = Keys.of(options, HISTORY_KEYS, SESSION_KEYS, TIME_KEYS)
     for record in every:
-        if options.items.wants(record.position, _names(record, document.stem, keys)):
+        if wanted(document, record, _names(record, document.stem, keys), options):
             yield _object(document, record, options, keys)
     keys.require_found()
 
@@ -100,13 +100,15 @@ def _bare(
 ) -> Iterator[SourceHistory | Refused]:
     """All messages of a file as one session. What they say of their history and session must agree."""
     kept: list[Any] = []
+    refused: list[Refused] = []
     lost: list[Refused] = []
     owners: set[tuple[str | None, str | None]] = set()
     for record in messages:
         if isinstance(record.value, Refused):
-            lost.append(record.value)
+            refused.append(record.value)
             continue
         kept.append(record.value)
+        lost += record.lost
         if not isinstance(record.value, dict):
             continue
         try:
@@ -119,8 +121,8 @@ def _bare(
                 'one object: {"session_id": ..., "messages": [...]}'
             )
     ((history_id, _),) = owners
-    history, name = SourceHistory(history_id or document.stem, 0, refused=lost), f"{document.stem}:0"
-    if options.items.wants(0, [history.history_id, name]):
+    history, name = SourceHistory(history_id or document.stem, 0, refused=refused), f"{document.stem}:0"
+    if wanted(document, Record(0, 0, "item 0", kept, tuple(lost)), [history.history_id, name], options):
         turns = turns_of(history, kept, "item 0", _turn)
         add_session(history, kept[0], turns, "item 0", keys, name, options.requests)
         yield history

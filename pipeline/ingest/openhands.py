@@ -17,6 +17,7 @@ from typing import Any
 from pipeline.ingest.messages import MessageError, as_object, content_text
 from pipeline.ingest.openhands_actions import action_v0, action_v1, observation_v1
 from pipeline.ingest.options import Options
+from pipeline.ingest.records import wanted
 from pipeline.ingest.runs import Log, read_run, runs_of
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory
@@ -42,7 +43,7 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
             task = _task(record.value)
             history_id = f"{document.stem}:{record.number if task is None else task}"
             ids = [history_id] if task is None else [history_id, task]
-        if options.items.wants(record.position, ids):
+        if wanted(document, record, ids, options):
             yield read_run(record, history_id, _LOG, options)
 
 

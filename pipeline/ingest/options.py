@@ -18,7 +18,6 @@ Requests = Literal["last", "every-step", "none"]
 KEYS = ("history", "session", "time")
 """What may be looked up under a key of the user's own: `history=user.id`."""
 
-
 FLAGS = {"items": "--items", "requests": "--requests", "keys": "--key"}
 """How the command line calls the options."""
 

@@ -14,6 +14,7 @@ from pipeline.ingest.dialogue import SESSION, add_requests, add_sessions
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.json_values import read_whole
 from pipeline.ingest.options import Options
+from pipeline.ingest.records import Record, wanted
 from pipeline.ingest.sample import Sample, json_object
 from pipeline.ingest.source import Document, Refused, SourceHistory
 from pipeline.ingest.times import parse_realtalk_time
@@ -21,10 +22,10 @@ from pipeline.ingest.times import parse_realtalk_time
 
 def read(document: Document, options: Options) -> Iterator[SourceHistory | Refused]:
     """The history of a REALTALK file. Raises IngestError when it is no JSON object, or one without sessions."""
-    chat = json_object(read_whole(document.stream), document.lost)
+    chat, lost = json_object(read_whole(document.stream))
     if not _holds_sessions(chat):
-        raise IngestError(f"{document.name} is no REALTALK chat: it holds no session_N")
-    if not options.items.wants(0, [document.stem]):
+        raise IngestError("it is no REALTALK chat: it holds no session_N")
+    if not wanted(document, Record(0, 0, "the document", chat, lost), [document.stem], options):
         return
     history = SourceHistory(document.stem, 0)
     ids = add_sessions(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,9 +27,10 @@ def runs_of(document: Document, holds_run: Callable[[dict[str, Any]], bool]) -> 
     if first is not None and holds_run(first):
         yield from every
     else:
-        values = [record.value for record in every]
-        if values:
-            yield Record(0, 0, "item 0", values)
+        held = list(every)
+        if held:
+            lost = itertools.chain.from_iterable(record.lost for record in held)
+            yield Record(0, 0, "item 0", [record.value for record in held], tuple(lost))
 
 
 @dataclass(frozen=True)

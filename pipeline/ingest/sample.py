@@ -9,12 +9,11 @@ from typing import Any, Literal
 
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.json_items import json_items
-from pipeline.ingest.json_values import JsonReader, lines_of, read_whole, too_long
+from pipeline.ingest.json_values import PEEK, JsonReader, beginning, lines_of, not_blank, read_whole, too_long
 from pipeline.ingest.source import Refused
 
 RECORDS = 3
 PARQUET_MAGIC = b"PAR1"
-_PEEK = 1 << 12
 _BINARY = (b"%PDF-", b"\x89PNG")
 _LISTED = "`slatemill formats` lists what can be ingested"
 
@@ -56,34 +55,34 @@ class Sample:
 
 def sample(stream: io.BufferedReader) -> Sample:
     """Looks at the beginning of a stream, which is used up by it. Raises IngestError for what is no JSON."""
-    start = stream.peek(_PEEK)
+    start = stream.peek(PEEK)
     if start.startswith(PARQUET_MAGIC):
         return Sample("parquet", ())
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = beginning(stream)
     if text.startswith(b"["):
         return Sample("array", tuple(islice(json_items(stream), RECORDS)))
     if not text.startswith(b"{"):
         raise IngestError(_no_json(start, text))
-    lines = (line for _, line in lines_of(stream) if line is None or line.strip())
+    lines = (line for _, line in not_blank(lines_of(stream)))
     first = next(lines)
     if first is None:
         raise IngestError(too_long())
     value = _value(first)
     if not isinstance(value, dict):
         try:
-            return Sample("object", (json_object(read_whole(stream, first)),))
+            return Sample("object", json_object(read_whole(stream, first))[:1])
         except IngestError as error:
             raise IngestError(
                 f"{error}. If it is JSON lines, name their format, and only what is broken is lost"
             ) from error
     # One object on one line may be either. A bad line after the first is for the reader to put aside.
-    others = [_value(line) for line in islice(lines, RECORDS)]
-    objects = [other for other in others[: RECORDS - 1] if isinstance(other, dict)]
+    others = [_value(line) for line in islice(lines, RECORDS - 1)]
+    objects = [other for other in others if isinstance(other, dict)]
     return Sample("lines" if others else "object", (value, *objects))
 
 
 def _no_json(start: bytes, text: bytes) -> str:
-    if not text and len(start) < _PEEK:
+    if not text and len(start) < PEEK:
         return "it is empty"
     known = (what for beginning, what in _BEGINNINGS.items() if start.startswith(beginning))
     if b"\0" in start or start.startswith(_BINARY):
@@ -91,20 +90,20 @@ def _no_json(start: bytes, text: bytes) -> str:
     return next(known, f"it is neither JSON, nor JSON lines, nor Parquet: {_LISTED}")
 
 
-def json_object(data: bytes, lost: list[Refused] | None = None) -> dict[str, Any]:
-    """A document that is one JSON object; what is lost within it is put down in `lost`. Raises IngestError."""
+def json_object(data: bytes) -> tuple[dict[str, Any], tuple[Refused, ...]]:
+    """A document that is one JSON object, and what is lost within it. Raises IngestError."""
     try:
-        value = JsonReader([] if lost is None else lost).whole(data, "the document")
+        value, lost = JsonReader().whole(data, "the document")
     except (ValueError, RecursionError) as error:
         raise IngestError(f"it begins as a JSON object and is none: {type(error).__name__}") from error
     if not isinstance(value, dict):
         raise IngestError("it is no JSON object")
-    return value
+    return value, lost
 
 
 def _value(line: bytes | None) -> Any:
     """The JSON value of a line, None where it is none."""
     try:
-        return None if line is None else JsonReader([]).whole(line, "")
+        return None if line is None else JsonReader().whole(line, "")[0]
     except (ValueError, RecursionError):
         return None

@@ -14,7 +14,7 @@ from pipeline.ingest.codes import Code
 from pipeline.ingest.keyed import Keys, MissingKeyError, add_session
 from pipeline.ingest.messages import as_object, call_text, content_text, role_of, turns_of
 from pipeline.ingest.options import Options
-from pipeline.ingest.records import Record, records
+from pipeline.ingest.records import Record, records, wanted
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory, SourceTurn
 
@@ -34,7 +34,7 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
             names = [keys.history_id(record.value) or otherwise]
         except MissingKeyError:
             names = []
-        if options.items.wants(record.position, names):
+        if wanted(document, record, names, options):
             yield _history(record, otherwise, options, keys)
     keys.require_found()
 

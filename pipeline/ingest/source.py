@@ -18,7 +18,7 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".parquet", ".traj", ".af")
 class Document:
     """One file of a source: its bytes, uncompressed, and its name relative to the source.
 
-    `lost` takes what is lost within records that are read all the same.
+    `lost` takes what is lost within records that are wanted, and read all the same.
     """
 
     stream: io.BufferedReader

@@ -22,7 +22,7 @@ LONGEST_ID = 20_000
 """Characters of the id of a history, a session or a request. It stands in many rows: what is longer is no id."""
 
 _ROW = 250
-"""What a row takes beside its text, in characters."""
+"""About what a row takes beside its text, in characters."""
 _TOO_LONG = f"its id is longer than {LONGEST_ID} characters"
 
 Row = dict[str, Any]

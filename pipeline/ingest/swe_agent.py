@@ -15,7 +15,7 @@ from typing import Any
 from pipeline.ingest.codes import Code
 from pipeline.ingest.messages import MessageError, as_object, content_text, role_of
 from pipeline.ingest.options import Options
-from pipeline.ingest.records import Record, file_name, records
+from pipeline.ingest.records import Record, file_name, records, wanted
 from pipeline.ingest.runs import add_session
 from pipeline.ingest.sample import Sample
 from pipeline.ingest.source import Document, Refused, SourceHistory
@@ -26,7 +26,7 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
     """The run that a file holds, or one run a line. Raises IngestError when the file is no JSON."""
     for record in records(document):
         history_id = file_name(document, record)
-        if options.items.wants(record.position, [history_id, *_task_ids(record.value)]):
+        if wanted(document, record, [history_id, *_task_ids(record.value)], options):
             yield _history(record, history_id, options)
 
 

@@ -88,11 +88,14 @@ def parse_iso_time(value: object, zone: tzinfo = UTC) -> datetime | None:
     text = _present(value)
     if text is None:
         return None
+    unlike = f"time {_shown(text)} is not ISO 8601, such as 2023-05-20T02:21:00Z"
+    if not _ISO.fullmatch(text):
+        raise TimeError(unlike)
     try:
-        time = datetime.fromisoformat(text if _ISO.fullmatch(text) else "")
+        time = datetime.fromisoformat(text)
         return (time.replace(tzinfo=zone) if time.tzinfo is None else time).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise TimeError(f"time {_shown(text)} is not ISO 8601, such as 2023-05-20T02:21:00Z") from error
+        raise TimeError(unlike) from error
 
 
 def parse_epoch_or_iso_time(value: object) -> datetime | None:

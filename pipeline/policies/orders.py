@@ -38,7 +38,7 @@ def recall_order(features: pl.DataFrame) -> Ordered:
 
 
 def bm25_order(features: pl.DataFrame) -> Ordered:
-    """By BM25 rank."""
+    """By BM25 rank; a turn without one comes last."""
     return _ordered(features, _column(features, "bm25_score"), "bm25_rank")
 
 

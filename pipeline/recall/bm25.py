@@ -18,7 +18,8 @@ def scores_reference(turns: Sequence[Sequence[int]], query: Sequence[int], optio
     It is undefined without turns, without any term in them, and where its arithmetic ends in NaN. Recalled is what has
     a term of the query, whatever the score: the floor on idf may make it negative.
     """
-    recalled = np.array([not set(query).isdisjoint(terms) for terms in turns], dtype=np.bool_)
+    wanted = set(query)
+    recalled = np.array([not wanted.isdisjoint(terms) for terms in turns], dtype=np.bool_)
     if not any(len(terms) for terms in turns):
         return Scored(np.zeros(len(turns)), recalled)
     engine = BM25Okapi([list(terms) for terms in turns], k1=options.k1, b=options.b, epsilon=options.epsilon)

@@ -15,6 +15,7 @@ from seaweed import Server
 
 from cluster.errors import LakeError, NotALake
 from cluster.lake import Lake
+from cluster.storage import Storage
 
 
 @pytest.fixture(params=["local", "memory"])
@@ -54,6 +55,19 @@ def test_no_lake_is_made_in_a_store_where_a_second_writer_overwrites_the_first(m
         Lake.init(url)
     with pytest.raises(NotALake):
         Lake.open(url)
+
+
+@pytest.mark.flash
+def test_a_lake_that_is_there_is_not_written_to_by_init(url: str, monkeypatch) -> None:
+    Lake.init(url, buckets=4)
+
+    def written(storage: Storage, path: str, data: bytes) -> bool:
+        raise AssertionError(path)
+
+    monkeypatch.setattr(Storage, "create", written)
+    assert Lake.init(url, buckets=4).buckets == 4
+    with pytest.raises(LakeError, match="4 buckets"):
+        Lake.init(url, buckets=5)
 
 
 @pytest.mark.flash

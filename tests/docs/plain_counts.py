@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-Counts = tuple[int, int, int, int, int, int, int]
+Counts = list[int]
 
 
 def counts_of(file: Path) -> Counts:
@@ -49,7 +49,7 @@ def _longmemeval(items: Any) -> Counts:
 
 
 def _of_run(turns: int) -> Counts:
-    return 1, 1, turns, 1, 0, 0, 0
+    return [1, 1, turns, 1, 0, 0, 0]
 
 
 def _mini_swe_agent(messages: Any) -> Counts:
@@ -76,8 +76,7 @@ def _swe_agent(value: Any) -> Counts:
 
 def _in_order(found: Counter[str]) -> Counts:
     names = ("histories", "sessions", "turns", "requests", "labels", "dropped", "quarantined")
-    counts = [found[name] for name in names]
-    return counts[0], counts[1], counts[2], counts[3], counts[4], counts[5], counts[6]
+    return [found[name] for name in names]
 
 
 COUNTED: dict[str, Callable[[Any], Counts]] = {

@@ -54,7 +54,7 @@ def test_the_table_is_what_the_real_files_become(real_data: Path, tmp_path: Path
 @pytest.mark.flash
 def test_the_table_is_what_the_real_files_hold_when_they_are_counted_without_a_reader(real_data: Path) -> None:
     files = [path for path in real_data.rglob("*") if path.is_file() and path.suffix != ".md"]
-    counted = {path.relative_to(real_data).as_posix(): list(counts_of(path)) for path in files}
+    counted = {path.relative_to(real_data).as_posix(): counts_of(path) for path in files}
     assert {name: counts for name, (_, counts) in rows_of_table().items()} == counted
 
 

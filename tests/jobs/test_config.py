@@ -60,3 +60,13 @@ def test_a_profile_may_name_every_style_and_no_other():
     assert set(get_args(SlateChoices.model_fields["style"].annotation)) == set(STYLES)
     with pytest.raises(ConfigError, match=r"slates\.style"):
         parse_profile("name: x\nslates: {style: leaner}", "p.yaml")
+
+
+def test_what_is_wrong_with_a_profile_whatever_is_changed_is_said_of_the_profile():
+    lexical = load_profile("lexical")
+    slates = lexical.slates.model_copy(update={"policies": ("dense_order",)})
+    with pytest.raises(ConfigError, match=r"^profile lexical: policy dense_order needs the channel dense"):
+        override(lexical.model_copy(update={"slates": slates}), "900", None)
+    recall = lexical.recall.model_copy(update={"pool_size": 0})
+    with pytest.raises(ConfigError, match=r"^recall.pool_size: "):
+        override(lexical.model_copy(update={"recall": recall}), "900", None)

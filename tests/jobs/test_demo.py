@@ -5,22 +5,43 @@ from __future__ import annotations
 import io
 import re
 
+import numpy as np
 import polars as pl
 import pytest
-from inside import ITEMS, LEXICAL, ran, stored
+from inside import ITEMS, LEXICAL, delivered, ran, stored
 from rich.console import Console
 
 from jobs.demo import BUDGETS, STRATA, choose, demo, headline, show_chosen
 from jobs.evaluate import evaluate
 from jobs.overrides import override
 from jobs.show import show
+from models.ranker import RankerParams, fit
+
+POLICIES = ("bm25_order", "recall_order", "lambdarank", "oracle")
+
+
+@pytest.fixture(scope="module")
+def unranked(tmp_path_factory):
+    lake = stored(tmp_path_factory.mktemp("unranked"), ITEMS)
+    _, run_id = ran(lake, override(profile(POLICIES), BUDGETS, None))
+    return lake, run_id
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
+    """A run with a ranker that prefers early positions of the pool, so that all policies find much the same."""
     lake = stored(tmp_path_factory.mktemp("made"), ITEMS)
-    _, run_id = ran(lake, override(LEXICAL, BUDGETS, None))
+    rows = np.tile(np.arange(20), 10)
+    features = np.full((len(rows), len(LEXICAL.features)), np.nan, np.float32)
+    features[:, LEXICAL.features.index("pool_position")] = rows
+    params = RankerParams(trees=5, num_leaves=4)
+    ranker = fit(features, (rows < 5).astype(np.int32), np.full(10, 20), LEXICAL.features, params, profile="lexical")
+    _, run_id = ran(lake, override(profile(POLICIES), BUDGETS, None), ranker)
     return lake, run_id
+
+
+def profile(policies):
+    return LEXICAL.model_copy(update={"slates": LEXICAL.slates.model_copy(update={"policies": policies})})
 
 
 def cells(lake, run_id):
@@ -44,6 +65,34 @@ def test_the_slate_picked_is_complete_and_of_several_sessions_and_small_where_th
 
 
 @pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("run", "order"),
+    [("made", ["lambdarank", "recall_order", "bm25_order"]), ("unranked", ["recall_order", "bm25_order"])],
+)
+def test_of_slates_that_are_equally_good_that_of_the_ranker_is_picked_then_that_of_recall(run, order, request) -> None:
+    lake, run_id = request.getfixturevalue(run)
+    every = list(cells(lake, run_id))
+    best = min((not complete, kappa < 2, budget) for _, _, budget, complete, kappa in every)
+    equally_good = {policy for _, policy, *cell in every if (not cell[1], cell[2] < 2, cell[0]) == best}
+    assert equally_good == set(order)
+    assert choose(lake, run_id, []).policy == order[0]
+
+
+@pytest.mark.cluster
+def test_a_session_that_goes_on_in_a_later_delivery_counts_once_for_the_slate_picked(tmp_path) -> None:
+    said = [{"role": "user", "text": f"the kite flew over {place}"} for place in ("Rome", "Oslo")]
+    session = {"session_id": "s", "turns": said[:1]}
+    lake = stored(tmp_path, [{"history_id": "h", "sessions": [session]}], "native")
+    evidence = [{"session": "s", "turn": turn} for turn in (0, 1)]
+    asked = [{"request_id": "q", "text": "Where did the kite fly?", "evidence": evidence}]
+    later = {"history_id": "h", "sessions": [{**session, "turns": said}], "requests": asked}
+    delivered(lake, tmp_path / "later.jsonl", [later], "native")
+    _, run_id = ran(lake)
+    chosen = choose(lake, run_id, [])
+    assert (chosen.n_evidence, chosen.kappa, chosen.complete) == (2, 1, True)
+
+
+@pytest.mark.cluster
 def test_the_slate_picked_is_of_a_history_that_the_ranker_has_not_seen(made) -> None:
     lake, run_id = made
     best = choose(lake, run_id, [])
@@ -58,7 +107,7 @@ def test_the_slate_picked_is_printed_with_its_question_and_all_of_its_evidence_m
     lake, run_id = made
     chosen = choose(lake, run_id, [])
     out = io.StringIO()
-    show_chosen(lake, run_id, chosen, Console(file=out, width=80))
+    show_chosen(lake, "lexical", run_id, chosen, Console(file=out, width=80))
     text = out.getvalue()
     assert max(map(len, text.splitlines())) <= 80
     question = next(item["question"] for item in ITEMS if item["question_id"] == chosen.request_id)

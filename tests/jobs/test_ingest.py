@@ -85,6 +85,31 @@ def test_of_many_histories_that_are_not_stored_none_is_looked_up_and_a_few_are_n
     assert "and 2 more: its requests see nothing" in out.getvalue()
 
 
+@pytest.mark.flash
+def test_in_a_lake_of_many_turns_no_history_is_looked_up(tmp_path, monkeypatch) -> None:
+    lake = stored(tmp_path, ITEMS[:1])
+    (batch,) = committed(lake)
+    asked = [{"history_id": f"{ITEMS[0]['question_id']}0", **ASKED}]
+    monkeypatch.setattr(job, "_FEW_TURNS", batch.counts["turns"])
+    report = delivered(lake, tmp_path / "asked.jsonl", asked, "native")
+    assert report.unheard == {asked[0]["history_id"]: [ITEMS[0]["question_id"]]}
+    monkeypatch.setattr(job, "_FEW_TURNS", batch.counts["turns"] - 1)
+    other = [{"history_id": f"{ITEMS[0]['question_id']}1", **ASKED}]
+    assert list(delivered(lake, tmp_path / "other.jsonl", other, "native").unheard.values()) == [[]]
+
+
+@pytest.mark.flash
+def test_a_batch_that_is_stored_is_reported_also_where_no_history_can_be_looked_up(tmp_path) -> None:
+    lake = stored(tmp_path, ITEMS[:1])
+    (damaged,) = Path(lake.url).glob("turns/*/*.parquet")
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:4] + b"\xff" * 400 + whole[404:])
+    asked = [{"history_id": f"{ITEMS[0]['question_id']}0", **ASKED}]
+    report = delivered(lake, tmp_path / "asked.jsonl", asked, "native")
+    assert report.batch == committed(lake)[1]
+    assert report.unheard == {asked[0]["history_id"]: []}
+
+
 def test_a_batch_that_broke_off_in_the_middle_is_finished_by_the_same_source_and_holds_up_any_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,6 +94,11 @@ def test_ingest_run_train_and_evaluate_write_nothing_but_json(say, monkeypatch) 
     last = latest_run(Lake.open("lake"), "lexical")
     assert (ran["profile"], ran["run_id"], ran["exit_code"], ran["failures"]) == ("lexical", last.run_id, 0, [])
     assert {stage.pop("stage"): stage for stage in ran["stages"]} == last.counts
+    assert ran["empty"] == []
+    tight = say("run", "lake", "--profile", "lexical", "--budgets", "3,900", "--json")[1]
+    assert tight["empty"] == [{"budget": 3, "slates": len(ITEMS), "empty": len(ITEMS)}]
+    assert say("run", "lake", "--profile", "lexical", "--json")[1]["empty"] == []
+    last = latest_run(Lake.open("lake"), "lexical")
     code, trained, _ = say("train", "lake", "--profile", "lexical", "--out", "ranker", "--json")
     assert (code, trained["ranker"]) == (DONE, LightGBMRanker.load(Path("ranker")).identity)
     assert trained["registered"] == {"name": "slatemill-lexical", "version": "1", "champion": True}

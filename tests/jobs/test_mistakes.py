@@ -6,19 +6,24 @@ import gzip
 import json
 import os
 import re
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from fsspec.registry import _registry as loaded
 from inside import said_by_main
 
+from cluster.batches import claim
 from cluster.lake import Lake
 from jobs import cli
 from jobs.mistakes import explain
+from models.ranker import LightGBMRanker, RankerParams
+from pipeline.features.registry import AGENTMEMREC
 from pipeline.synth.histories import history
 
 MISTAKES = {
@@ -29,13 +34,14 @@ MISTAKES = {
     "no such lake to plan": ("plan nowhere -p lexical", "slatemill init nowhere"),
     "a lake that is a file": ("run empty.json -p lexical", "Not a directory"),
     "a lake made where a file is": ("init empty.json", "directory|exists"),
+    "a lake of a name that is too long": (f"init {'x' * 300}", "File name too long"),
     "a lake below a file": ("init empty.json/lake", "directory|exists"),
     "a lake whose settings are damaged": ("run damaged -p lexical", "lake.json"),
     "a lake in storage that is not installed": ("run s3://bucket/lake -p lexical", r"slatemill\[s3\]|s3fs"),
     "a lake in storage that there is not": ("init nothing://bucket/lake", "nothing"),
     "another number of buckets": ("init lake --buckets 3", "16 buckets"),
     "too many buckets": ("init other --buckets 5000", "4096"),
-    "no such profile": ("run lake -p nope", "agentmemrec, lexical"),
+    "no such profile": ("run lake -p nope", "agentmemrec, default, lexical"),
     "no such profile file": ("run lake -p nope.yaml", "no file nope.yaml"),
     "a profile that is no YAML": ("run lake -p bad.yaml", "is not YAML"),
     "a profile that is no text": ("run lake -p binary.yaml", "UTF-8"),
@@ -58,7 +64,10 @@ MISTAKES = {
     "a file that is no format": ("ingest lake note.json", "note.json"),
     "a file that is cut short": ("ingest lake cut.json -f longmemeval", "cut|ends|JSON"),
     "a file that is not compressed": ("ingest lake plain.json.gz", "uncompressed"),
-    "a compressed file that is cut short": ("ingest lake cut.json.gz -f longmemeval", "cut.json.gz|end"),
+    "a compressed file that is cut short": (
+        "ingest lake cut.json.gz -f longmemeval",
+        "^cut.json: it is compressed with gzip and cannot be uncompressed",
+    ),
     "a source in storage that there is not": ("ingest lake nothing://x/y.json", "nothing"),
     "no such format": ("ingest lake good.json -f lokomo", "locomo"),
     "an item that is not there": ("ingest lake good.json --items 99", "99"),
@@ -185,6 +194,29 @@ def test_a_bug_of_ours_is_not_passed_off_as_a_mistake() -> None:
     )
 
 
+@pytest.mark.flash
+def test_libraries_that_are_loaded_in_part_do_not_hide_an_error(monkeypatch) -> None:
+    for name in ("botocore", "mlflow"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+        monkeypatch.delitem(sys.modules, f"{name}.exceptions", raising=False)
+    assert explain(KeyError("n_tokens")) is None
+
+
+@pytest.mark.flash
+def test_brackets_in_a_path_are_no_markup(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert said_by_main(monkeypatch, capsys, "synth", "[red]x.json", "--histories", "1", "--sessions", "1")[
+        1
+    ].startswith("[red]x.json: 1 histories")
+    (tmp_path / "p.yaml").write_text("name: x\nembedder: null\nrecall: {channels: [bm25]}\n")
+    LightGBMRanker("", AGENTMEMREC, RankerParams(), "x").save(tmp_path / "[red]ranker")
+    said_by_main(monkeypatch, capsys, "init", "lake")
+    assert (
+        "[red]ranker"
+        in said_by_main(monkeypatch, capsys, "status", "lake", "-p", "p.yaml", "--ranker", "[red]ranker")[2]
+    )
+
+
 @pytest.mark.slow
 def test_an_mlflow_that_is_away_is_said_to_be_so_without_its_password() -> None:
     from mlflow import MlflowException
@@ -215,3 +247,42 @@ def test_a_source_over_the_quarantine_limit_says_why_it_ends_with_code_3_and_how
     assert code == 3
     assert "`slatemill quarantine show lake --stage ingest`" in out
     assert "more than 1% of the rows of lossy.jsonl are in quarantine, all else is stored: hence exit code 3" in err
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(("turns", "ends"), [(49, 3), (98, 3), (99, 0), (199, 0)])
+def test_a_source_may_lose_a_hundredth_of_its_rows_and_no_more(turns, ends, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = [{"role": "user", "text": f"hill {number}"} for number in range(turns)]
+    line = json.dumps({"history_id": "a", "sessions": [{"turns": said}]})
+    Path("lossy.jsonl").write_text(f"{line}\n{{no json\n")
+    Lake.init("lake")
+    assert said_by_main(monkeypatch, capsys, "ingest", "lake", "lossy.jsonl")[0] == ends
+
+
+@pytest.mark.flash
+def test_a_command_that_a_message_tells_to_give_can_be_copied_whatever_the_lake_is_called(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
+    Path("lossy.jsonl").write_text('{"history_id": "a", "requests": [{"request_id": "q", "text": "?"}]}\n{no json\n')
+    of_lake = "status -p lexical", "init", "ingest lossy.jsonl", "evaluate -p lexical", "status -p lexical"
+    told = ""
+    for words in (*of_lake, "quarantine show -s nope"):
+        name, *more = words.replace("quarantine show", "quarantine_show").split()
+        told += "".join(said_by_main(monkeypatch, capsys, *name.split("_"), "my lake", *more)[1:])
+    claim(Lake.open("my lake"), "f" * 64)
+    for words in ("status", "ingest"):
+        more = ["-p", "lexical"] if words == "status" else ["lossy.jsonl", "--items", "0"]
+        told += "".join(said_by_main(monkeypatch, capsys, words, "my lake", *more)[1:])
+    copied = {tuple(shlex.split(" ".join(text.split()))) for text in re.findall(r"`(slatemill [^`]*)`", told)}
+    whole = {words for words in copied if any(word.endswith("lake") for word in words)}
+    assert {tuple(word for word in words if not word.endswith("my lake"))[1:] for words in whole} == {
+        ("init",),
+        ("quarantine", "show", "--stage", "ingest"),
+        ("quarantine", "list"),
+        ("run", "--profile", "lexical"),
+        ("plan", "--profile", "lexical"),
+        ("ingest", "--void"),
+    }

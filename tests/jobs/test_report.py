@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from cluster.report import RunReport, StageReport
+from cluster.report import Failure, RunReport, StageReport
 from jobs.report import FEW_GROUPS, show_evaluation, show_few_groups, show_trouble
 from jobs.train import TrainReport
 from models.ranker import LightGBMRanker, RankerParams
@@ -64,6 +64,13 @@ def test_where_something_can_be_measured_there_is_a_table():
     text = said(show_evaluation, summary(4, 1, 2), ABOUT)
     assert "nothing can be measured" not in text
     assert "r_pool" in text
+
+
+def test_of_a_failed_shard_the_first_line_of_the_reason_is_said():
+    failure = Failure("pools", "000001-a", 3, "ValueError: no [red]\n  Traceback (most recent call last)")
+    report = RunReport((StageReport("pools", rows=10),), LABELS.empty_table(), [failure])
+    text = said(show_trouble, report, "slatemill run", "lake")
+    assert text == "failed: pools, batch 000001-a, bucket 3: ValueError: no [red] ..."
 
 
 def test_a_quarantine_over_its_limit_is_told_with_the_lake_to_look_into():

@@ -52,7 +52,7 @@ def asked(tmp_path_factory) -> Asked:
     ]
     delivered(lake, folder / "2", lines, "native")
     report, _ = ran(lake, override(LEXICAL, "5,40", None))
-    return Asked(lake, report)  # fmt: skip
+    return Asked(lake, report)
 
 
 @pytest.mark.cluster

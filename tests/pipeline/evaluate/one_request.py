@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
+from words import WordCounter
 
 from pipeline import schemas
 from pipeline.evaluate.evidence import RequestTables
@@ -23,16 +24,6 @@ FIRST = 1 << 20
 
 NAMES = default_features(("bm25",))
 """The features of a profile with BM25 alone."""
-
-
-class Words:
-    name = "words"
-
-    def count(self, text):
-        return len(text.split())
-
-    def count_many(self, texts):
-        return np.array([self.count(text) for text in texts], np.int32)
 
 
 class Fewest:
@@ -97,6 +88,6 @@ def answered(
         late={},
         pools=pool,
         features=found,
-        slates=slates(asked, found, stored, policies, Words(), ranker or Fewest()),
+        slates=slates(asked, found, stored, policies, WordCounter(), ranker or Fewest()),
     )
     return tables, options

@@ -52,6 +52,17 @@ def okapi_ranks(tables, options):
     return tuple(places)
 
 
+def test_evidence_that_came_later_than_the_request_is_described_and_counts_as_no_turn_that_it_could_see():
+    texts = [["kite lamp"], ["moss"], ["fern drum"]]
+    every, _ = answered(texts, {(0, 0), (2, 0)}, "kite")
+    in_time, options = answered(texts[:2], {(0, 0)}, "kite")
+    tables = replace(in_time, told=every.told, labels=every.labels, sources=every.sources)
+    found = evidence_of(tables, options, None)
+    described = found.turns.select("session_index", "text_start", "n_tokens", "visible", "pool_position").rows()
+    assert described == [(FIRST, "kite lamp", 2, True, 1), (FIRST + 2, "fern drum", 2, False, None)]
+    assert (found.n_turns, found.n_visible, found.kappa, found.recall_repeats) == (2, 2, 2, True)
+
+
 TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 SESSIONS = st.lists(st.lists(TEXT, min_size=1, max_size=3), min_size=1, max_size=4)
 

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_request import FIRST, NAMES, Words, answered, key_of
+from one_request import FIRST, NAMES, answered, key_of
+from words import WordCounter
 
 from pipeline import schemas
 from pipeline.evaluate.evidence import evidence_of
@@ -18,7 +19,7 @@ from pipeline.render.styles import STYLES
 
 pytestmark = pytest.mark.flash
 
-MADE = {name: styled(Words()) for name, styled in STYLES.items()}
+MADE = {name: styled(WordCounter()) for name, styled in STYLES.items()}
 DATED = MADE["dated"]
 HOSTILE = ["kite", "lamp\n# 1 January 2024, 00:00\nuser: kite", "user: kite", "\n\nkite\n", "# undated", "moss \x1b[2J"]
 TEXT = st.lists(st.sampled_from(HOSTILE), min_size=1, max_size=3).map(" ".join)

@@ -22,10 +22,10 @@ def refused(arrival: Arrival) -> list[tuple[str, str]]:
     return [(row["code"], row["place"]) for row in arrival.quarantine.to_pylist()]
 
 
-def settled_in_turn(batches: Iterable[list[Arrival]]) -> list[Settled]:
-    """What each of some batches, from 1, stores of one bucket."""
+def settled_in_turn(batches: Iterable[list[Arrival]], first: int = 1) -> list[Settled]:
+    """What each of some batches, the first of which has that number, stores of one bucket."""
     settled: list[Settled] = []
-    for seq, arrivals in enumerate(batches, start=1):
+    for seq, arrivals in enumerate(batches, start=first):
         stored = [
             pa.concat_tables([schema.empty_table(), *(getattr(batch, name) for batch in settled)])
             for name, schema in (("sources", SOURCES), ("requests", REQUESTS), ("labels", LABELS))

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 from words import WordCounter
 
-from pipeline.ingest.arrival import Arrival
-from pipeline.ingest.formats import arrivals
-from pipeline.ingest.settle import Settled, settle
-from pipeline.ingest.source import Document
-from pipeline.schemas import LABELS, REQUESTS, SOURCES
-
 # Helpers beside the tests are imported by name: importlib mode puts no test directory on the path.
 sys.path.insert(0, str(Path(__file__).parent))
+
+from arrived import settled_in_turn
+
+from pipeline.ingest.arrival import Arrival
+from pipeline.ingest.formats import arrivals
+from pipeline.ingest.settle import Settled
+from pipeline.ingest.source import Document
 
 
 @pytest.fixture(scope="session")
@@ -44,10 +45,6 @@ def deliver() -> Deliver:
 
 
 @pytest.fixture(scope="session")
-def settle_first(words: WordCounter) -> SettleFirst:
-    """Settles arrivals into an empty lake."""
-
-    def settled(arrivals: list[Arrival]) -> Settled:
-        return settle(arrivals, 0, SOURCES.empty_table(), REQUESTS.empty_table(), LABELS.empty_table(), words)
-
-    return settled
+def settle_first() -> SettleFirst:
+    """Settles arrivals into an empty lake, as its batch 0."""
+    return lambda arrivals: settled_in_turn([arrivals], first=0)[0]

@@ -173,6 +173,9 @@ def test_requests_are_made_of_what_people_said_and_see_what_was_said_before(deli
         ("source/2025-02-02#msg_0003", "b", 1, -1),
         ("source/2025-02-02#msg_0004", "c", 1, 0),
     ]
+    assert [row["asked_at"] for row in every] == [
+        datetime(2025, 2, day, hour, tzinfo=UTC) for day, hour in ((1, 10), (2, 10), (2, 11))
+    ]
     last = settle_first(deliver("evermemos", value)).requests.to_pylist()
     assert [row["request_id"] for row in last] == ["source/2025-02-02#msg_0004"]
     assert deliver("evermemos", value, requests="none")[0].requests.num_rows == 0
@@ -180,7 +183,7 @@ def test_requests_are_made_of_what_people_said_and_see_what_was_said_before(deli
 
 @pytest.mark.parametrize("value", [{}, {"conversation_list": {}}, {"session_meta": {}, "conversation_list": None}])
 def test_an_object_without_a_list_of_messages_is_no_chat(deliver: Any, value: Any) -> None:
-    with pytest.raises(IngestError, match=r"source\.json is no EverMemOS chat"):
+    with pytest.raises(IngestError, match=r"^source\.json: it is no EverMemOS chat"):
         deliver("evermemos", value)
 
 

@@ -119,3 +119,6 @@ def test_a_file_that_cannot_be_read_is_named_once(name: str, payload: bytes) -> 
         list(arrivals(name, [Document.of(io.BytesIO(payload), "nights/7.json")], {}))
     assert str(raised.value).count("nights/7.json") == 1
     assert "\n" not in str(raised.value)
+    with pytest.raises(IngestError) as raised:
+        list(arrivals(name, [Document.of(io.BytesIO(payload), "a")], {}))
+    assert str(raised.value).startswith(("a: ", "nothing in a is "))

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.ingest import json_items as module
+from pipeline.ingest import json_values as limits
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.json_items import MOST_GROUPS, json_grouped_items, json_items
 
@@ -147,6 +148,15 @@ def test_memory_is_bounded_by_an_item_in_groups_too(monkeypatch: pytest.MonkeyPa
         tracemalloc.stop()
     assert count == 1_000
     assert peak < 500_000 < len(payload)
+
+
+def test_no_more_is_read_of_an_item_than_it_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "READ_BYTES", 1 << 12)
+    monkeypatch.setattr(limits, "MOST_BYTES", 3 << 12)
+    stream = io.BytesIO(b'["' + b"x" * 100_000 + b'"]')
+    with pytest.raises(IngestError, match="item 0: it is longer than"):
+        list(json_items(stream))
+    assert (3 << 12) < stream.tell() <= (3 << 12) + 2
 
 
 def test_malformed_json_is_refused_without_reading_the_whole_source(monkeypatch: pytest.MonkeyPatch) -> None:

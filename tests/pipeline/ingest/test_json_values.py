@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ingest import json_values
+from pipeline.ingest import json_items, json_values
 from pipeline.ingest.detect import detect
 from pipeline.ingest.errors import IngestError
-from pipeline.ingest.formats import arrivals
+from pipeline.ingest.formats import FORMATS, arrivals
 from pipeline.ingest.json_values import JsonReader, lines_of, read_whole
-from pipeline.ingest.source import Document, Refused
+from pipeline.ingest.options import Items, Options
+from pipeline.ingest.source import Document
 
 MEGABYTE = 1 << 20
 PLAIN = st.recursive(
@@ -54,24 +55,105 @@ TWICE: dict[str, tuple[str, str, list[str]]] = {
         "the document",
         ["kept"],
     ),
+    "realtalk": (
+        '{"session_1": [{"clean_text": "gone", "clean_text": "kept"}]}',
+        "the document",
+        ["kept"],
+    ),
+    "chatgpt": (
+        '[{"mapping": {"n": {"parent": null, "message": {"author": {"role": "user"}, '
+        '"content": {"parts": ["gone"], "parts": ["kept"]}}}}}]',
+        "item 0",
+        ["kept"],
+    ),
+    "letta": (
+        '{"agents": [{"id": "a", "messages": [{"role": "user", "content": "gone", "content": "kept"}]}]}',
+        "line 1",
+        ["kept"],
+    ),
+    "openai-chat": (
+        '{"messages": []}\n{"messages": [{"role": "user", "content": "gone", "content": "kept"}]}',
+        "line 2",
+        ["kept"],
+    ),
+    "sharegpt": (
+        '[{"conversations": []}, {"conversations": [{"from": "human", "value": "gone", "value": "kept"}]}]',
+        "item 1",
+        ["kept"],
+    ),
+    "mini-swe-agent": (
+        '[{"role": "user", "content": "gone", "content": "kept"}]',
+        "item 0",
+        ["kept"],
+    ),
+    "openhands": (
+        '[{"action": "message", "source": "user", "args": {"content": "gone"}, "args": {"content": "kept"}}]',
+        "item 0",
+        ["kept"],
+    ),
+    "swe-agent": (
+        '{"trajectory": [{"action": "gone", "action": "kept"}]}',
+        "line 1",
+        ["$ kept"],
+    ),
 }
 
 
-def read(payload: str, source_format: str = "native") -> tuple[list[str], list[tuple[str, str, str, int]]]:
+def read(
+    payload: str, source_format: str = "native", **options: str
+) -> tuple[list[str], list[tuple[str, str, str, int]]]:
     document = Document.of(io.BytesIO(payload.encode()), "source.json")
-    (arrival,) = arrivals(source_format, [document], {})
+    (arrival,) = arrivals(source_format, [document], options)
     refused = [(row["code"], row["place"], row["reason"], row["weight"]) for row in arrival.quarantine.to_pylist()]
     return arrival.turns["text"].to_pylist(), refused
 
 
 @pytest.mark.flash
-@pytest.mark.parametrize("name", TWICE)
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_what_a_key_that_stands_twice_loses_is_quarantined_and_the_last_value_is_read(name: str) -> None:
     payload, place, kept = TWICE[name]
     texts, refused = read(payload, name)
     assert texts == kept
     (told,) = [row for row in refused if "stands more than once in an object: the last value counts" in row[2]]
     assert (told[0], told[1], told[3]) == ("wrong_shape", place, 1)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_nothing_is_lost_within_what_is_not_asked_for(name: str) -> None:
+    def lost(items: Items) -> int:
+        document = Document.of(io.BytesIO(TWICE[name][0].encode()), "source.json")
+        list(FORMATS[name].read(document, Options(items=items)))
+        return len(document.lost)
+
+    assert (lost(Items()), lost(Items("999"))) == (1, 0)
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize(("items", "places"), [("0", [1]), ("1", []), ("2", [3]), ("0-2", [1, 3])])
+def test_each_item_asked_for_is_told_with_what_is_lost_within_it_and_no_other(items: str, places: list[int]) -> None:
+    doubled = '{"history_id": "h", "sessions": [], "sessions": [], "requests": 1, "requests": []}'
+    payload = f'{doubled}\n{{"history_id": "h", "sessions": []}}\n{doubled}'
+    assert [row[1] for row in read(payload, items=items)[1]] == [f"line {number}" for number in places]
+
+
+@pytest.mark.flash
+def test_what_is_lost_within_a_record_of_no_history_is_told_too() -> None:
+    assert [row[1] for row in read('{"agents": [], "tools": 1, "tools": 2}', "letta")[1]] == ["line 1"]
+
+
+@pytest.mark.flash
+def test_of_a_line_that_is_refused_as_a_whole_nothing_else_is_told() -> None:
+    doubled = '{"history_id": "a", "sessions": 1, "sessions": []}'
+    good = '{"history_id": "b", "sessions": []}'
+    assert [row[:2] for row in read(f"{doubled} and more\n{good}")[1]] == [("not_json", "line 1")]
+
+
+@pytest.mark.flash
+def test_an_item_that_ends_where_reading_stopped_is_told_once_of_what_it_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    item = '{"history_id": "a", "sessions": 1, "sessions": []}'
+    monkeypatch.setattr(json_items, "READ_BYTES", 1 + len(item))
+    assert len(read(f"[{item}]")[1]) == 1
 
 
 @pytest.mark.flash
@@ -82,18 +164,16 @@ def test_a_key_that_stands_twice_with_the_same_value_loses_nothing() -> None:
 
 @pytest.mark.flash
 def test_a_long_key_is_quoted_by_its_beginning_and_each_lost_value_counts() -> None:
-    lost: list[Refused] = []
     values = ", ".join(f'"{"k" * 5_000_000}": {number}' for number in range(3))
-    assert list(JsonReader(lost).whole(f"{{{values}}}".encode(), "line 1").values()) == [2]
+    value, lost = JsonReader().whole(f"{{{values}}}".encode(), "line 1")
+    assert list(value.values()) == [2]
     assert [(one.weight, len(one.reason) < 200) for one in lost] == [(2, True)]
 
 
 @pytest.mark.flash
 @given(PLAIN)
 def test_a_value_is_read_as_json_reads_it(value: Any) -> None:
-    lost: list[Refused] = []
-    assert JsonReader(lost).whole(f" {json.dumps(value)}\r\n".encode(), "x") == value
-    assert lost == []
+    assert JsonReader().whole(f" {json.dumps(value)}\r\n".encode(), "x") == (value, ())
 
 
 @pytest.mark.flash

@@ -148,7 +148,7 @@ def test_a_time_that_cannot_be_parsed_costs_its_session_and_is_not_quoted_at_len
 
 @pytest.mark.flash
 def test_a_misspelt_time_key_is_an_error_and_one_missing_here_and_there_is_not() -> None:
-    with pytest.raises(IngestError, match="no record holds the key tmie"):
+    with pytest.raises(IngestError, match="--key time=tmie: no record holds this key"):
         read(lines(chat(time=5), chat()), keys={"time": "tmie"})
     arrival = read(lines(chat(user("a"), at=1757015046), chat(user("b"))), keys={"time": "at"})
     assert arrival.turns["session_time"].null_count == 1

@@ -181,7 +181,7 @@ def test_sessions_of_one_number_are_both_kept(deliver: Any) -> None:
 
 @pytest.mark.parametrize("value", [{}, {"name": {}, "qa": []}, {"session_1": "no list"}, {"session_x": []}])
 def test_an_object_without_sessions_is_no_chat(deliver: Any, value: Any) -> None:
-    with pytest.raises(IngestError, match=r"source\.json is no REALTALK chat"):
+    with pytest.raises(IngestError, match=r"^source\.json: it is no REALTALK chat"):
         deliver("realtalk", value)
 
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from pipeline.ingest import json_values
 from pipeline.ingest.errors import IngestError
 from pipeline.ingest.records import records
 from pipeline.ingest.source import Document, Refused
@@ -50,6 +51,14 @@ def read(payload: bytes) -> list[tuple[str, object]]:
 )
 def test_records_are_found_in_every_shape(payload: bytes, expected: list[tuple[str, object]]) -> None:
     assert read(payload) == expected
+
+
+def test_an_object_of_several_lines_that_ends_where_reading_stops_hides_nothing_behind_it(monkeypatch) -> None:
+    payload = b'{\n"a": 1,\n"b": 2}'
+    monkeypatch.setattr(json_values, "MOST_BYTES", len(payload))
+    assert read(payload) == [("item 0", {"a": 1, "b": 2})]
+    refused = [(f"line {number}", "refused") for number in (1, 2, 3)]
+    assert read(payload + b'\n{"a": 3}') == [*refused, ("line 4", {"a": 3})]
 
 
 def test_lines_are_not_read_ahead() -> None:

@@ -392,3 +392,37 @@ def test_the_order_of_histories_and_the_cutting_into_arrivals_change_nothing(
     shuffled = settled(order, apart=True)
     for name in ("turns", "sources", "requests", "labels"):
         assert getattr(straight, name).equals(getattr(shuffled, name)), name
+
+
+@pytest.mark.flash
+@settings(max_examples=20)
+@given(st.randoms(use_true_random=False))
+def test_what_is_settled_hangs_on_the_order_of_the_source_and_not_on_that_of_the_rows_given(
+    mixing: random.Random,
+) -> None:
+    def mixed(table: pa.Table) -> pa.Table:
+        return table.take(pa.array(mixing.sample(range(table.num_rows), table.num_rows), pa.int64()))
+
+    edited = [SourceSession(0, "s", None, [SourceTurn(0, "user", text, name="m")]) for text in ("one", "two", "three")]
+    nights = [
+        [SourceHistory("h", 0, [edited[0]], [])],
+        [SourceHistory("h", 0, [edited[1]], []), SourceHistory("h", 1, [edited[2], chat(1, "x", "y")], [])],
+        [
+            SourceHistory("h", at, [chat(0, "x", "y")], [ask(0, text, ("s", "m"), ("s", 0))])
+            for at, text in enumerate("abc")
+        ],
+    ]
+    in_order, shuffled = Store(), Store()
+    for night in nights:
+        staging = Staging("test")
+        for history in night:
+            staging.add(history)
+        arrival = staging.take()
+        in_order.add_arrivals(arrival)
+        stored = [mixed(shuffled.table(name)) for name in ("sources", "requests", "labels")]
+        tables = {name: mixed(getattr(arrival, name)) for name in ("turns", "requests", "citations", "quarantine")}
+        shuffled.settled.append(settle([Arrival(**tables)], len(shuffled.settled), *stored, Length()))
+    for name in SCHEMAS:
+        assert shuffled.table(name).equals(in_order.table(name)), name
+    assert (in_order.table("requests").num_rows, in_order.table("labels").num_rows) == (1, 1)
+    assert in_order.rows("labels")[0]["session_index"] == in_order.rows("turns")[2]["session_index"]
