@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from models.interfaces import Ranker, TokenCounter
 from pipeline import schemas
-from pipeline.policies.fill import plan, settle
+from pipeline.policies.fill import Candidates, Fill, greedy, settle
 from pipeline.policies.orders import ORDERS, Order, Ordered, PolicyError, lambdarank_order, mark_gold, oracle_order
 from pipeline.render.saving import PartSavings, Saving
 from pipeline.render.slate_text import Shown, in_time_order, render
@@ -92,7 +92,7 @@ def _slates(
         for request_id in of_history["request_id"]:
             pool = Pool(candidates.get((history_id, request_id)), catalog)
             for policy, order in ordered.items():
-                for slate in pool.fill(order, options.budgets):
+                for slate in pool.fill(order, greedy, options.budgets):
                     rows.append({"request_id": request_id, "history_id": history_id, "policy": policy, **slate})
     return pa.Table.from_pylist(rows, schemas.SLATES)
 
@@ -167,7 +167,7 @@ class Pool:
         self._places = np.array([catalog.place[pair] for pair in pairs], np.int64)
         self._rendered = lru_cache(maxsize=None)(catalog.render_and_count)
 
-    def fill(self, order: Ordered, budgets: Sequence[int]) -> Iterator[dict[str, Any]]:
+    def fill(self, order: Ordered, fill: Fill, budgets: Sequence[int]) -> Iterator[dict[str, Any]]:
         """One slate for each budget: its text, its tokens and its items."""
         within = slice(self._first, self._first + len(self._places))
         rows = order.rows[within] - self._first
@@ -176,9 +176,15 @@ class Pool:
         ranks[ranking] = np.arange(1, len(ranking) + 1)
         scores = np.full(len(ranks), np.nan)
         scores[ranking] = order.scores[within][rows]
-        parts = (self._catalog.shown.session_indices, self._catalog.line_tokens, self._catalog.header_tokens)
-        for budget in budgets:
-            chosen = plan(ranking.tolist(), *parts, budget, self._catalog.saving())
+        candidates = Candidates(
+            ranking.tolist(),
+            scores[ranking],
+            self._catalog.shown.session_indices,
+            self._catalog.line_tokens,
+            self._catalog.header_tokens,
+            self._catalog.saving,
+        )
+        for budget, chosen in zip(budgets, fill(candidates, budgets), strict=True):
             filled = settle(chosen, budget, lambda places: self._rendered(tuple(places)))
             items = [
                 self._item(place, int(ranks[place]), float(scores[place]), tokens)
