@@ -24,6 +24,7 @@ from models.tokens import token_counter
 from models.tuned_encoder import TunedTokenEncoder
 from pipeline import schemas
 from pipeline.features.candidates import features
+from pipeline.policies.registry import ORACLE, needs_ranker, policies_of
 from pipeline.policies.slates import SlateOptions, oracle_slates, slates
 from pipeline.recall.analyzer import ANALYZER_ID
 from pipeline.recall.gather import LateTables
@@ -38,7 +39,10 @@ Tables = Mapping[str, pa.Table]
 
 
 def stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None = None) -> list[Stage]:
-    """The stages of a run, in order. Without a ranker, `lambdarank` is left out of the policies."""
+    """The stages of a run, in order. Without a ranker, the policies that go by one are left out.
+
+    Raises PolicyError for a policy that needs what the ranker lacks.
+    """
     return [*stages_to_features(profile), *slate_stages(profile, tokenizer, ranker)]
 
 
@@ -179,7 +183,8 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
         "features": Input("features", by_profile, schemas.features(profile.features)),
         "turns": Input("turns", None, schemas.TURNS, span, of_primary=True),
     }
-    policies = policies_of(profile, ranker)
+    policies = policies_made(profile, ranker)
+    policies_of(policies, ranker, inputs["features"].schema.names)  # what cannot be used is said before anything runs
     rendered = {"budgets": list(profile.slates.budgets), "style": profile.slates.style, "tokenizer": tokenizer}
     path = []
     if policies:
@@ -193,11 +198,11 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
                 "requests",
                 partial(_slates, options=options, tokenizer=tokenizer, ranker=ranker),
                 config={"policies": list(policies), **rendered},
-                identities=(ranker.identity,) if ranker is not None and "lambdarank" in policies else (),
+                identities=(ranker.identity,) if ranker is not None and any(map(needs_ranker, policies)) else (),
             )
         )
-    if "oracle" in profile.slates.policies:
-        options = SlateOptions(policies=("oracle",), budgets=profile.slates.budgets, style=profile.slates.style)
+    if ORACLE in profile.slates.policies:
+        options = SlateOptions(policies=(ORACLE,), budgets=profile.slates.budgets, style=profile.slates.style)
         path.append(
             _stage(
                 "oracle_slates",
@@ -217,10 +222,10 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
     return path
 
 
-def policies_of(profile: Profile, ranker: LightGBMRanker | None) -> tuple[str, ...]:
-    """The policies of the stage `slates`: all but the oracle, and lambdarank only with a ranker."""
-    left_out = {"oracle"} if ranker is not None else {"oracle", "lambdarank"}
-    return tuple(policy for policy in profile.slates.policies if policy not in left_out)
+def policies_made(profile: Profile, ranker: LightGBMRanker | None) -> tuple[str, ...]:
+    """The policies of the stage `slates`: all but the oracle, and those that go by a ranker only with one."""
+    usable = [policy for policy in profile.slates.policies if ranker is not None or not needs_ranker(policy)]
+    return tuple(policy for policy in usable if policy != ORACLE)
 
 
 def _stage(

@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from models.interfaces import Ranker, TokenCounter
 from pipeline import schemas
-from pipeline.policies.fill import Candidates, Fill, greedy, settle
-from pipeline.policies.orders import ORDERS, Order, Ordered, PolicyError, lambdarank_order, mark_gold, oracle_order
+from pipeline.policies.fill import Candidates, Fill, settle
+from pipeline.policies.orders import Ordered, mark_gold
+from pipeline.policies.registry import ORACLE, Policy, policies_of
 from pipeline.render.saving import PartSavings, Saving
 from pipeline.render.slate_text import Shown, in_time_order, render
 from pipeline.render.style import Style
@@ -42,19 +43,11 @@ def slates(
 ) -> pa.Table:
     """Slates (SLATES) of every request under every policy and budget; a request without a pool gets empty ones.
 
-    `turns` holds whole histories, as far as they are stored. Raises PolicyError for a policy that there is none of, or
-    lambdarank without a ranker.
+    `turns` holds whole histories, as far as they are stored. Raises PolicyError for a policy that there is none of, and
+    for one that needs a ranker, its calibration or a feature that is lacking.
     """
-    orders: dict[str, Order] = {}
-    for policy in options.policies:
-        if policy == "lambdarank" and ranker is not None:
-            orders[policy] = lambdarank_order(ranker)
-        elif policy in ORDERS:
-            orders[policy] = ORDERS[policy]
-        else:
-            why = "it needs a ranker" if policy == "lambdarank" else f"there are {', '.join([*ORDERS, 'lambdarank'])}"
-            raise PolicyError(f"policy {policy} cannot be used: {why}")
-    return _slates(requests, pl.DataFrame(features), turns, orders, options, counter)
+    policies = policies_of(options.policies, ranker, features.column_names)
+    return slates_by(requests, pl.DataFrame(features), turns, policies, options, counter)
 
 
 def oracle_slates(
@@ -67,20 +60,21 @@ def oracle_slates(
 ) -> pa.Table:
     """Slates (SLATES) of the policy `oracle`: what a perfect ranker would do with the same pool and fill."""
     marked = mark_gold(pl.DataFrame(features), pl.DataFrame(labels))
-    return _slates(requests, marked, turns, {"oracle": oracle_order}, options, counter)
+    return slates_by(requests, marked, turns, policies_of([ORACLE], None, ()), options, counter)
 
 
-def _slates(
+def slates_by(
     requests: pa.Table,
     features: pl.DataFrame,
     turns: pa.Table,
-    orders: Mapping[str, Order],
+    policies: Mapping[str, Policy],
     options: SlateOptions,
     counter: TokenCounter,
 ) -> pa.Table:
+    """Slates (SLATES) of every request under each of `policies`, by name, whatever `options` names."""
     # Together and by pool position, whatever the order of the input: orders and fills count on it.
     features = features.sort(*schemas.REQUEST_KEY, "pool_position").with_row_index("row")
-    ordered = {policy: order(features) for policy, order in orders.items()}
+    ordered = {order: order(features) for order in {policy.order for policy in policies.values()}}
     candidates = dict(features.group_by(*schemas.REQUEST_KEY))
     shown = features.select(*schemas.TURN_KEY).unique()
     histories = dict(pl.DataFrame(turns).join(shown, on="history_id", how="semi").group_by("history_id"))
@@ -91,9 +85,9 @@ def _slates(
         catalog = Catalog(histories.get((history_id,)), shown, style, counter)
         for request_id in of_history["request_id"]:
             pool = Pool(candidates.get((history_id, request_id)), catalog)
-            for policy, order in ordered.items():
-                for slate in pool.fill(order, greedy, options.budgets):
-                    rows.append({"request_id": request_id, "history_id": history_id, "policy": policy, **slate})
+            for name, policy in policies.items():
+                for slate in pool.fill(ordered[policy.order], policy.fill, options.budgets):
+                    rows.append({"request_id": request_id, "history_id": history_id, "policy": name, **slate})
     return pa.Table.from_pylist(rows, schemas.SLATES)
 
 

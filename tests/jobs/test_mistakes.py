@@ -41,6 +41,7 @@ MISTAKES = {
     "a profile that is no text": ("run lake -p binary.yaml", "UTF-8"),
     "a profile that is a list": ("run lake -p list.yaml", "mapping"),
     "a profile with a misspelt key": ("run lake -p misspelt.yaml", "did you mean slates"),
+    "a profile with a misspelt policy": ("run lake -p policy.yaml", "unknown policy knapsak; did you mean knapsack"),
     "a profile with a model that is not here": ("run lake -p model.yaml", "nobody/no-model"),
     "budgets that are no numbers": ("run lake -p lexical --budgets 900,many", "900,2700"),
     "a budget of nothing": ("run lake -p lexical --budgets 0", "^--budgets 0: budgets must be positive"),
@@ -100,6 +101,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "bad.yaml": "name: [",
         "list.yaml": "- name",
         "misspelt.yaml": "name: x\nslaets: {}\n",
+        "policy.yaml": "name: x\nslates: {policies: [knapsak]}\n",
         "model.yaml": "name: x\nembedder: {model: nobody/no-model}\n",
     }
     for name, text in files.items():

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.calibration import Calibration
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.features.registry import AGENTMEMREC
@@ -63,6 +64,7 @@ LABELS = pa.Table.from_pylist(
 class ByLength:
     identity = "by-length"
     feature_names = AGENTMEMREC
+    calibration = Calibration(slope=1.0, intercept=0.0)
 
     def score(self, features, names):
         assert tuple(names) == self.feature_names
@@ -106,9 +108,23 @@ def test_the_oracle_takes_gold_first():
     assert [(i["session_index"], i["turn_index"]) for i in rows[0]["items"]] == [(1, 0)]
 
 
-def test_lambdarank_without_a_ranker_is_refused():
+@pytest.mark.parametrize("policy", ["lambdarank", "adaptive_k", "knapsack"])
+def test_a_policy_of_the_ranker_is_refused_without_one(policy):
     with pytest.raises(PolicyError, match="needs a ranker"):
-        made(("lambdarank",))
+        made((policy,))
+
+
+def test_the_knapsack_shows_two_turns_of_one_session_where_the_ranking_alone_shows_one():
+    # Pool positions are the scores: the turn of session 2 first, then the two of session 1.
+    features = pa.Table.from_pylist(
+        [candidate(3, 2, 0), candidate(2, 1, 1), candidate(1, 1, 0)], schemas.features(AGENTMEMREC)
+    )
+    turns = pa.Table.from_pylist([turn(1, 0, "ok"), turn(1, 1, "ok"), turn(2, 0, "word " * 9)], schemas.TURNS)
+    options = SlateOptions(("lambdarank", "knapsack"), (26,))
+    rows = slates(REQUESTS, features, turns, options, COUNTER, ByLength()).to_pylist()[:2]
+    assert [[item["session_index"] for item in row["items"]] for row in rows] == [[2], [1, 1]]
+    assert [[item["rank"] for item in row["items"]] for row in rows] == [[1], [3, 2]]
+    assert all(row["n_tokens"] == COUNTER.count(row["text"]) <= 26 for row in rows)
 
 
 def of_history(table: pa.Table, history_id: str) -> pa.Table:
@@ -184,11 +200,12 @@ def numbered(lines: list[tuple[str, str | None]]) -> tuple[pa.Table, pa.Table]:
 
 @settings(deadline=None, max_examples=60)
 @given(said(TEXTS), st.integers(0, 160), st.sampled_from(sorted(STYLES)))
-def test_no_slate_is_over_its_budget_whatever_the_texts_and_speakers(lines, budget, style):
+def test_no_slate_of_any_policy_is_over_its_budget_whatever_the_texts_and_speakers(lines, budget, style):
     turns, features = numbered(lines)
-    row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (budget,), style), COUNTER).to_pylist()[0]
-    assert row["n_tokens"] == COUNTER.count(row["text"]) <= budget
-    assert bool(row["items"]) == bool(row["text"])
+    options = SlateOptions(("recall_order", "bm25_order", "lambdarank", "adaptive_k", "knapsack"), (budget,), style)
+    for row in slates(REQUESTS, features, turns, options, COUNTER, ByLength()).to_pylist():
+        assert row["n_tokens"] == COUNTER.count(row["text"]) <= budget
+        assert bool(row["items"]) == bool(row["text"])
 
 
 def test_a_turn_of_a_megabyte_is_skipped_and_the_walk_goes_on():
