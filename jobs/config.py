@@ -108,10 +108,16 @@ class Profile(_Strict):
     def _policies_are_known(self) -> Profile:
         # No profile has a cross-encoder yet: its feature is null everywhere.
         known = known_policies(self.recall.scored, with_cross_encoder=False)
-        unknown = [why_unknown(policy, known) for policy in self.slates.policies if policy not in known]
-        if unknown:
-            raise ValueError("; ".join(unknown))
+        for policy in self.slates.policies:
+            if policy not in known and (why := why_unknown(policy, known)) is not None:
+                raise ValueError(why)
         return self
+
+    @property
+    def rankings(self) -> tuple[str, ...]:
+        """The policies that are none of ours: rankings that a lake must hold."""
+        known = known_policies(self.recall.scored, with_cross_encoder=False)
+        return tuple(policy for policy in self.slates.policies if policy not in known)
 
     @property
     def learned_policies(self) -> tuple[str, ...]:

@@ -184,7 +184,9 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
         "turns": Input("turns", None, schemas.TURNS, span, of_primary=True),
     }
     policies = policies_made(profile, ranker)
-    policies_of(policies, ranker, inputs["features"].schema.names)  # what cannot be used is said before anything runs
+    # What cannot be used is said before anything runs.
+    policies_of(policies, ranker, inputs["features"].schema.names, profile.rankings)
+    rankings = {_ranking(name): Input("rankings", ("policy", name), schemas.RANKINGS) for name in profile.rankings}
     rendered = {"budgets": list(profile.slates.budgets), "style": profile.slates.style, "tokenizer": tokenizer}
     path = []
     if policies:
@@ -194,7 +196,7 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
                 "slates",
                 by_profile,
                 schemas.SLATES,
-                inputs,
+                inputs | rankings,
                 "requests",
                 partial(_slates, options=options, tokenizer=tokenizer, ranker=ranker),
                 config={"policies": list(policies), **rendered},
@@ -226,6 +228,11 @@ def policies_made(profile: Profile, ranker: LightGBMRanker | None) -> tuple[str,
     """The policies of the stage `slates`: all but the oracle, and those that go by a ranker only with one."""
     usable = [policy for policy in profile.slates.policies if ranker is not None or not needs_ranker(policy)]
     return tuple(policy for policy in usable if policy != ORACLE)
+
+
+def _ranking(name: str) -> str:
+    """What the input is called that is the imported ranking of this name."""
+    return f"ranking {name}"
 
 
 def _stage(
@@ -303,7 +310,9 @@ def _slates(
     tables: Tables, _: None, *, options: SlateOptions, tokenizer: str, ranker: LightGBMRanker | None
 ) -> ShardOutput:
     counter = token_counter(tokenizer)
-    return ShardOutput(slates(tables["requests"], tables["features"], tables["turns"], options, counter, ranker))
+    rankings = {name: tables[of] for name in options.policies if (of := _ranking(name)) in tables}
+    read = (tables["requests"], tables["features"], tables["turns"])
+    return ShardOutput(slates(*read, options, counter, ranker, rankings))
 
 
 def _oracle_slates(tables: Tables, _: None, *, options: SlateOptions, tokenizer: str) -> ShardOutput:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 import pyarrow as pa
 
 from models.interfaces import Ranker
-from pipeline.policies.orders import Order, PolicyError, mark_gold
+from pipeline.policies.orders import Order, PolicyError, mark_gold, ranking_candidates
 from pipeline.policies.registry import policies_of
 
 _TURN = ["session_index", "turn_index"]
@@ -19,9 +21,18 @@ def ranks_by(order: Order, features: pl.DataFrame) -> pl.DataFrame:
     return ordered[order(ordered).rows].select(*_TURN, rank=pl.int_range(1, pl.len() + 1))
 
 
-def policy_ranks(features: pa.Table, labels: pa.Table, slates: pa.Table, ranker: Ranker | None) -> pl.DataFrame:
+def policy_ranks(
+    features: pa.Table,
+    labels: pa.Table,
+    slates: pa.Table,
+    ranker: Ranker | None,
+    rankings: Mapping[str, pa.Table],
+    turns: pa.Table,
+) -> pl.DataFrame:
     """Ranks of one request's candidates under the policies of its slates: policy, session_index, turn_index, rank.
 
+    The candidates are those of `features`, and under a policy of `rankings` (RANKINGS, by name) those of its rows that
+    are among `turns`, the turns of the history that the run gave to the request.
     A policy is left out where its ranks cannot be known: one that goes by a ranker without `ranker`, one that this
     slatemill has not, and one that orders otherwise than the slates say that it did.
     """
@@ -31,9 +42,11 @@ def policy_ranks(features: pa.Table, labels: pa.Table, slates: pa.Table, ranker:
     marked = mark_gold(candidates, pl.DataFrame(labels))
     found = [pl.DataFrame(schema=_SCHEMA)]
     for policy in pl.DataFrame(slates)["policy"].unique(maintain_order=True):
+        ranked = rankings.get(policy)
+        rows = marked if ranked is None else ranking_candidates(pl.DataFrame(ranked), pl.DataFrame(turns))
         try:
-            known = policies_of([policy], ranker, features.column_names)[policy]
-            ranks = ranks_by(known.order, marked).select(pl.lit(policy).alias("policy"), *_TURN, "rank").cast(_SCHEMA)
+            known = policies_of([policy], ranker, features.column_names, rankings)[policy]
+            ranks = ranks_by(known.order, rows).select(pl.lit(policy).alias("policy"), *_TURN, "rank").cast(_SCHEMA)
         except PolicyError:
             continue
         said = shown.filter(pl.col("policy") == policy).cast(_SCHEMA)

@@ -11,6 +11,7 @@ import polars as pl
 
 from models.interfaces import Ranker
 from pipeline import schemas
+from pipeline.recall.fusion import DECIMALS
 
 Scores = npt.NDArray[np.float64]
 
@@ -46,6 +47,23 @@ def channel_order(channel: str) -> Order:
     return order
 
 
+def ranking_order(ranking: pl.DataFrame) -> Ordered:
+    """The order of an imported ranking, whose rows are those of `ranking_candidates`."""
+    return _ordered(ranking, _column(ranking, "score"), "pool_position")
+
+
+def ranking_candidates(ranking: pl.DataFrame, turns: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a ranking (RANKINGS) whose turns are among `turns`, with the `pool_position` of each in its request.
+
+    By score, rounded to 1e-6, the highest first; of equal ones the earlier turn.
+    """
+    there = ranking.join(turns.select(schemas.TURN_KEY), on=schemas.TURN_KEY, how="semi")
+    ordered = there.with_columns(pl.col("score").round(DECIMALS)).sort(
+        *schemas.REQUEST_KEY, "score", *_TURN, descending=[False, False, True, False, False]
+    )
+    return ordered.with_columns(pool_position=pl.int_range(1, pl.len() + 1).over(schemas.REQUEST_KEY))
+
+
 def oracle_order(features: pl.DataFrame) -> Ordered:
     """Gold first (column `gold`), then the order of the pool: the upper bound of every policy."""
     return _ordered(features, _column(features, "gold"), "pool_position", scores_first=True)
@@ -62,7 +80,7 @@ def score_order(scores_of: Callable[[pl.DataFrame], Scores]) -> Order:
     """By a score of each row, rounded to 1e-6; ties by pool position, and rows without a score come last."""
 
     def order(features: pl.DataFrame) -> Ordered:
-        return _ordered(features, np.round(scores_of(features), 6), "pool_position", scores_first=True)
+        return _ordered(features, np.round(scores_of(features), DECIMALS), "pool_position", scores_first=True)
 
     return order
 

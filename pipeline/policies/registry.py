@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.interfaces import Ranker
@@ -17,6 +17,7 @@ from pipeline.policies.orders import (
     cross_encoder_order,
     lambdarank_order,
     oracle_order,
+    ranking_order,
     recall_order,
 )
 
@@ -24,6 +25,8 @@ ORACLE = "oracle"
 CROSS_ENCODER = "cross_encoder_order"
 _CHANNEL = "_order"
 """What the policy of a channel ends with."""
+_NEAR = 0.8
+"""From which likeness on (difflib's ratio) a name is taken for a slip of a policy's."""
 
 
 @dataclass(frozen=True)
@@ -69,28 +72,35 @@ def known_policies(channels: Sequence[str], with_cross_encoder: bool) -> tuple[s
     return (*[f"{channel}{_CHANNEL}" for channel in channels], *plain, *LEARNED)
 
 
-def why_unknown(name: str, known: Sequence[str]) -> str:
-    """What to say of a name that is none of the policies `known` to a profile: what it needs, the nearest one, all."""
+def why_unknown(name: str, known: Sequence[str]) -> str | None:
+    """What to say of a name that is none of the policies `known` to a profile; None where it may be a ranking's.
+
+    No ranking is called like a policy of ours, known here or not: in `_order` at the end, or but for a slip.
+    """
     there = f"Known here: {', '.join(known)}"
     if name == CROSS_ENCODER:
         return f"policy {name} needs a cross-encoder, and the profile has none. {there}"
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
     hint = f"; did you mean {near[0]}? {there}" if near else f". {there}"
     if name.endswith(_CHANNEL):
         return f"policy {name} needs the channel {name.removesuffix(_CHANNEL)} in recall.channels{hint}"
-    return f"unknown policy {name}{hint}"
+    return f"unknown policy {name}{hint}" if near else None
 
 
-def policies_of(names: Sequence[str], ranker: Ranker | None, features: Sequence[str]) -> dict[str, Policy]:
+def policies_of(
+    names: Sequence[str], ranker: Ranker | None, features: Sequence[str], rankings: Collection[str] = ()
+) -> dict[str, Policy]:
     """The policies of these names, in their order; those of the ranker share one order.
 
-    `features` are the columns that orders can read. Raises PolicyError for a policy that there is none of, and one that
-    needs what is lacking.
+    `features` are the columns that orders can read, `rankings` the names of imported ones. Raises PolicyError for a
+    policy that there is none of, and one that needs what is lacking.
     """
     learned = None if ranker is None else lambdarank_order(ranker)
     found: dict[str, Policy] = {}
     for name in names:
-        if name in LEARNED:
+        if name in rankings:
+            found[name] = Policy(ranking_order)
+        elif name in LEARNED:
             if ranker is None or learned is None:
                 raise PolicyError(f"policy {name} cannot be used: it needs a ranker (`slatemill train` makes one)")
             _require_features(ranker, features)

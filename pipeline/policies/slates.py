@@ -16,7 +16,7 @@ import pyarrow as pa
 from models.interfaces import Ranker, TokenCounter
 from pipeline import schemas
 from pipeline.policies.fill import Candidates, Fill, settle
-from pipeline.policies.orders import Ordered, mark_gold
+from pipeline.policies.orders import Ordered, mark_gold, ranking_candidates
 from pipeline.policies.registry import ORACLE, Policy, policies_of
 from pipeline.render.saving import PartSavings, Saving
 from pipeline.render.slate_text import Shown, in_time_order, render
@@ -40,14 +40,18 @@ def slates(
     options: SlateOptions,
     counter: TokenCounter,
     ranker: Ranker | None = None,
+    rankings: Mapping[str, pa.Table] | None = None,
 ) -> pa.Table:
-    """Slates (SLATES) of every request under every policy and budget; a request without a pool gets empty ones.
+    """Slates (SLATES) of every request under every policy and budget; a request without candidates gets empty ones.
 
-    `turns` holds whole histories, as far as they are stored. Raises PolicyError for a policy that there is none of, and
+    `turns` holds whole histories, as far as they are stored. `rankings` (RANKINGS, by name) are the candidates of the
+    policies called so; those of all others are the pools. Raises PolicyError for a policy that there is none of, and
     for one that needs a ranker, its calibration or a feature that is lacking.
     """
-    policies = policies_of(options.policies, ranker, features.column_names)
-    return slates_by(requests, pl.DataFrame(features), turns, policies, options, counter)
+    told, named = pl.DataFrame(turns), rankings or {}
+    policies = policies_of(options.policies, ranker, features.column_names, named)
+    candidates = {name: ranking_candidates(pl.DataFrame(ranking), told) for name, ranking in named.items()}
+    return slates_by(requests, pl.DataFrame(features), turns, policies, options, counter, candidates)
 
 
 def oracle_slates(
@@ -70,13 +74,18 @@ def slates_by(
     policies: Mapping[str, Policy],
     options: SlateOptions,
     counter: TokenCounter,
+    candidates: Mapping[str, pl.DataFrame] | None = None,
 ) -> pa.Table:
-    """Slates (SLATES) of every request under each of `policies`, by name, whatever `options` names."""
-    # Together and by pool position, whatever the order of the input: orders and fills count on it.
-    features = features.sort(*schemas.REQUEST_KEY, "pool_position").with_row_index("row")
-    ordered = {order: order(features) for order in {policy.order for policy in policies.values()}}
-    candidates = dict(features.group_by(*schemas.REQUEST_KEY))
-    shown = features.select(*schemas.TURN_KEY).unique()
+    """Slates (SLATES) of every request under each of `policies`, by name, whatever `options` names.
+
+    A policy orders and fills the `candidates` of its name, the `features` where there are none: frames with the key of
+    request and turn, pool_position, and the columns that its order reads.
+    """
+    own = candidates or {}
+    ranked = {name: _Ranked(own[name], policy) for name, policy in policies.items() if name in own}
+    of_pools = [policy for name, policy in policies.items() if name not in own]
+    ranked |= dict.fromkeys([name for name in policies if name not in own], _Ranked(features, *of_pools))
+    shown = pl.concat([frame.select(*schemas.TURN_KEY) for frame in (features, *own.values())]).unique()
     histories = dict(pl.DataFrame(turns).join(shown, on="history_id", how="semi").group_by("history_id"))
     asked = pl.DataFrame(requests).select(*schemas.REQUEST_KEY).sort(*schemas.REQUEST_KEY)
     style = STYLES[options.style](counter)
@@ -84,11 +93,23 @@ def slates_by(
     for (history_id,), of_history in asked.group_by("history_id", maintain_order=True):
         catalog = Catalog(histories.get((history_id,)), shown, style, counter)
         for request_id in of_history["request_id"]:
-            pool = Pool(candidates.get((history_id, request_id)), catalog)
+            key = (history_id, request_id)
+            pools = {each: Pool(each.of_request.get(key), catalog) for each in set(ranked.values())}
             for name, policy in policies.items():
-                for slate in pool.fill(ordered[policy.order], policy.fill, options.budgets):
+                ordered = ranked[name].ordered[policy.order]
+                for slate in pools[ranked[name]].fill(ordered, policy.fill, options.budgets):
                     rows.append({"request_id": request_id, "history_id": history_id, "policy": name, **slate})
     return pa.Table.from_pylist(rows, schemas.SLATES)
+
+
+class _Ranked:
+    """Candidates by request, and their rows in the order of each policy."""
+
+    def __init__(self, candidates: pl.DataFrame, *policies: Policy) -> None:
+        # Together and by pool position, whatever the order of the input: orders and fills count on it.
+        together = candidates.sort(*schemas.REQUEST_KEY, "pool_position").with_row_index("row")
+        self.of_request = dict(together.group_by(*schemas.REQUEST_KEY))
+        self.ordered = {order: order(together) for order in {policy.order for policy in policies}}
 
 
 class Catalog:

@@ -11,6 +11,8 @@ from pipeline.policies.orders import (
     cross_encoder_order,
     lambdarank_order,
     oracle_order,
+    ranking_candidates,
+    ranking_order,
     recall_order,
 )
 
@@ -69,6 +71,33 @@ def test_lambdarank_breaks_ties_of_rounded_scores_by_pool_position():
 
 def test_the_oracle_takes_gold_first_and_then_the_order_of_the_pool():
     assert oracle_order(features(gold=[0.0, 1.0, 0.0, 1.0])).rows.tolist() == [1, 3, 0, 2]
+
+
+RANKED = pl.DataFrame(
+    {
+        "request_id": ["q", "q", "q", "r"],
+        "history_id": "h",
+        "session_index": [2, 1, 1, 1],
+        "turn_index": [0, 1, 0, 0],
+        "score": [0.5, 0.50000049, 0.7, 0.1],
+    },
+    schema_overrides={"turn_index": pl.Int32},
+)
+
+
+def test_a_ranking_goes_by_its_scores_rounded_and_of_equal_ones_the_earlier_turn_comes_first():
+    candidates = ranking_candidates(RANKED, RANKED)
+    assert candidates.select("request_id", "session_index", "turn_index", "pool_position").rows() == [
+        ("q", 1, 0, 1), ("q", 1, 1, 2), ("q", 2, 0, 3), ("r", 1, 0, 1),
+    ]  # fmt: skip
+    ordered = ranking_order(candidates)
+    assert ordered.rows.tolist() == [0, 1, 2, 3]
+    assert ordered.scores.tolist() == [0.7, 0.5, 0.5, 0.1]
+
+
+def test_a_turn_that_the_run_does_not_give_to_the_request_is_no_candidate():
+    candidates = ranking_candidates(RANKED, RANKED.filter(session_index=2))
+    assert candidates.select("session_index", "pool_position").rows() == [(2, 1)]
 
 
 def test_requests_that_share_an_id_are_ordered_apart():

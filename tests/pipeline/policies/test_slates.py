@@ -127,6 +127,33 @@ def test_the_knapsack_shows_two_turns_of_one_session_where_the_ranking_alone_sho
     assert all(row["n_tokens"] == COUNTER.count(row["text"]) <= 26 for row in rows)
 
 
+def ranking(*turns: tuple[int, int, float]) -> pa.Table:
+    rows = [
+        {"request_id": "q1", "history_id": "h", "session_index": s, "turn_index": t, "score": x} for s, t, x in turns
+    ]
+    return pa.Table.from_pylist(rows, schemas.RANKINGS)
+
+
+def test_an_imported_ranking_is_filled_with_its_own_turns_also_those_outside_the_pool():
+    outside = pa.concat_tables([TURNS, pa.Table.from_pylist([turn(3, 0, "Outside")], schemas.TURNS)])
+    options = SlateOptions(("recall_order", "other"), (100,))
+    rankings = {"other": ranking((3, 0, 0.5), (1, 0, 0.9))}
+    rows = slates(REQUESTS, FEATURES, outside, options, COUNTER, rankings=rankings).to_pylist()
+    assert [row["policy"] for row in rows] == ["recall_order", "other"] * 2
+    assert rows[1]["text"] == "# undated\nuser: Outside\n# 9 May 2023, 08:00\nuser: I bought a kite."
+    assert [(item["rank"], item["score"]) for item in rows[1]["items"]] == [(2, 0.5), (1, 0.9)]
+    assert (rows[3]["text"], rows[3]["items"]) == ("", []), "it ranks nothing for q2"
+    assert (
+        rows[0] == slates(REQUESTS, FEATURES, outside, SlateOptions(("recall_order",), (100,)), COUNTER).to_pylist()[0]
+    )
+
+
+def test_a_ranked_turn_that_the_run_does_not_give_to_the_request_is_not_shown():
+    rankings = {"other": ranking((7, 0, 0.9), (1, 0, 0.1))}
+    row = slates(REQUESTS, FEATURES, TURNS, SlateOptions(("other",), (100,)), COUNTER, rankings=rankings).to_pylist()[0]
+    assert row["text"] == "# 9 May 2023, 08:00\nuser: I bought a kite."
+
+
 def of_history(table: pa.Table, history_id: str) -> pa.Table:
     column = table.schema.get_field_index("history_id")
     return table.set_column(column, table.schema.field(column), pa.array([history_id] * len(table), pa.large_string()))
