@@ -24,6 +24,7 @@ from models.tokens import token_counter
 from models.tuned_encoder import TunedTokenEncoder
 from pipeline import schemas
 from pipeline.features.candidates import features
+from pipeline.policies.candidates import reading_pools
 from pipeline.policies.registry import ORACLE, needs_ranker, policies_of
 from pipeline.policies.slates import SlateOptions, oracle_slates, slates
 from pipeline.recall.analyzer import ANALYZER_ID
@@ -186,7 +187,9 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
     policies = policies_made(profile, ranker)
     # What cannot be used is said before anything runs.
     policies_of(policies, ranker, inputs["features"].schema.names, profile.rankings)
-    rankings = {_ranking(name): Input("rankings", ("policy", name), schemas.RANKINGS) for name in profile.rankings}
+    pools = {"pools": Input("pools", by_profile, schemas.pools(profile.recall.scored))}
+    read_too = pools if reading_pools(policies, profile.features) else {}
+    read_too |= {_ranking(name): Input("rankings", ("policy", name), schemas.RANKINGS) for name in profile.rankings}
     rendered = {"budgets": list(profile.slates.budgets), "style": profile.slates.style, "tokenizer": tokenizer}
     path = []
     if policies:
@@ -196,7 +199,7 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
                 "slates",
                 by_profile,
                 schemas.SLATES,
-                inputs | rankings,
+                inputs | read_too,
                 "requests",
                 partial(_slates, options=options, tokenizer=tokenizer, ranker=ranker),
                 config={"policies": list(policies), **rendered},
@@ -312,7 +315,7 @@ def _slates(
     counter = token_counter(tokenizer)
     rankings = {name: tables[of] for name in options.policies if (of := _ranking(name)) in tables}
     read = (tables["requests"], tables["features"], tables["turns"])
-    return ShardOutput(slates(*read, options, counter, ranker, rankings))
+    return ShardOutput(slates(*read, options, counter, ranker, rankings, tables.get("pools")))
 
 
 def _oracle_slates(tables: Tables, _: None, *, options: SlateOptions, tokenizer: str) -> ShardOutput:

@@ -93,7 +93,9 @@ def evidence_of(tables: RequestTables, options: PoolOptions, ranker: Ranker | No
     for part in (seen, in_pool, ranks, _ranker_ranks(tables, ranker)):
         turns = turns.join(part, on=_TURN, how="left", maintain_order="left")
     turns = turns.with_columns(pl.col("visible").fill_null(value=False))
-    ranks_under = policy_ranks(tables.features, tables.labels, tables.slates, ranker, tables.rankings, tables.turns)
+    ranks_under = policy_ranks(
+        tables.features, tables.labels, tables.slates, ranker, tables.rankings, tables.pools, tables.turns
+    )
     in_slate, slates = _slates(turns, pl.DataFrame(tables.slates), ranks_under, list(tables.rankings))
     counts = evidence_counts(pl.DataFrame(tables.labels).unique(), tables.sources)
     return Evidence(

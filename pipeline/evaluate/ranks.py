@@ -8,7 +8,8 @@ import polars as pl
 import pyarrow as pa
 
 from models.interfaces import Ranker
-from pipeline.policies.orders import Order, PolicyError, mark_gold, ranking_candidates
+from pipeline.policies.candidates import own_candidates
+from pipeline.policies.orders import Order, PolicyError, mark_gold
 from pipeline.policies.registry import policies_of
 
 _TURN = ["session_index", "turn_index"]
@@ -27,12 +28,13 @@ def policy_ranks(
     slates: pa.Table,
     ranker: Ranker | None,
     rankings: Mapping[str, pa.Table],
+    pools: pa.Table,
     turns: pa.Table,
 ) -> pl.DataFrame:
     """Ranks of one request's candidates under the policies of its slates: policy, session_index, turn_index, rank.
 
-    The candidates are those of `features`, and under a policy of `rankings` (RANKINGS, by name) those of its rows that
-    are among `turns`, the turns of the history that the run gave to the request.
+    The candidates are those of `features`, but for policies that have their own (see own_candidates): `rankings`
+    (RANKINGS, by name), of the `turns` that the run gave to the request, and `pools`.
     A policy is left out where its ranks cannot be known: one that goes by a ranker without `ranker`, one that this
     slatemill has not, and one that orders otherwise than the slates say that it did.
     """
@@ -41,12 +43,16 @@ def policy_ranks(
     shown = shown.select("policy", *[pl.col("items").struct.field(name) for name in (*_TURN, "rank")])
     marked = mark_gold(candidates, pl.DataFrame(labels))
     found = [pl.DataFrame(schema=_SCHEMA)]
-    for policy in pl.DataFrame(slates)["policy"].unique(maintain_order=True):
-        ranked = rankings.get(policy)
-        rows = marked if ranked is None else ranking_candidates(pl.DataFrame(ranked), pl.DataFrame(turns))
+    policies = pl.DataFrame(slates)["policy"].unique(maintain_order=True).to_list()
+    own = own_candidates(policies, features.column_names, pools, rankings, turns)
+    for policy in policies:
         try:
             known = policies_of([policy], ranker, features.column_names, rankings)[policy]
-            ranks = ranks_by(known.order, rows).select(pl.lit(policy).alias("policy"), *_TURN, "rank").cast(_SCHEMA)
+            ranks = (
+                ranks_by(known.order, own.get(policy, marked))
+                .select(pl.lit(policy).alias("policy"), *_TURN, "rank")
+                .cast(_SCHEMA)
+            )
         except PolicyError:
             continue
         said = shown.filter(pl.col("policy") == policy).cast(_SCHEMA)

@@ -66,8 +66,13 @@ def needs_ranker(name: str) -> bool:
     return name in LEARNED
 
 
+def channel_of(name: str) -> str | None:
+    """The channel or view whose ranking a policy goes by; None where it goes by none."""
+    return name.removesuffix(_CHANNEL) if name.endswith(_CHANNEL) and name not in PLAIN else None
+
+
 def known_policies(channels: Sequence[str], with_cross_encoder: bool) -> tuple[str, ...]:
-    """The policies that a profile with these channels may name."""
+    """The policies that a profile with these channels and views may name."""
     plain = [name for name in PLAIN if with_cross_encoder or name != CROSS_ENCODER]
     return (*[f"{channel}{_CHANNEL}" for channel in channels], *plain, *LEARNED)
 
@@ -107,8 +112,8 @@ def policies_of(
             found[name] = Policy(learned, LEARNED[name](ranker))
         elif name in PLAIN:
             found[name] = PLAIN[name]
-        elif name.endswith(_CHANNEL):
-            found[name] = Policy(channel_order(name.removesuffix(_CHANNEL)))
+        elif (channel := channel_of(name)) is not None:
+            found[name] = Policy(channel_order(channel))
         else:
             known = (f"CHANNEL{_CHANNEL}", *PLAIN, *LEARNED)
             raise PolicyError(f"policy {name} cannot be used: there are {', '.join(known)}")

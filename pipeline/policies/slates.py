@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from models.interfaces import Ranker, TokenCounter
 from pipeline import schemas
+from pipeline.policies.candidates import own_candidates
 from pipeline.policies.fill import Candidates, Fill, settle
-from pipeline.policies.orders import Ordered, mark_gold, ranking_candidates
+from pipeline.policies.orders import Ordered, mark_gold
 from pipeline.policies.registry import ORACLE, Policy, policies_of
 from pipeline.render.saving import PartSavings, Saving
 from pipeline.render.slate_text import Shown, in_time_order, render
@@ -41,16 +42,18 @@ def slates(
     counter: TokenCounter,
     ranker: Ranker | None = None,
     rankings: Mapping[str, pa.Table] | None = None,
+    pools: pa.Table | None = None,
 ) -> pa.Table:
     """Slates (SLATES) of every request under every policy and budget; a request without candidates gets empty ones.
 
     `turns` holds whole histories, as far as they are stored. `rankings` (RANKINGS, by name) are the candidates of the
-    policies called so; those of all others are the pools. Raises PolicyError for a policy that there is none of, and
-    for one that needs a ranker, its calibration or a feature that is lacking.
+    policies called so; `pools` are those of a channel's policy where `features` lack its score or rank. Raises
+    PolicyError for a policy that there is none of, and for one that needs a ranker, its calibration or a column that is
+    lacking.
     """
-    told, named = pl.DataFrame(turns), rankings or {}
+    named = rankings or {}
     policies = policies_of(options.policies, ranker, features.column_names, named)
-    candidates = {name: ranking_candidates(pl.DataFrame(ranking), told) for name, ranking in named.items()}
+    candidates = own_candidates(options.policies, features.column_names, pools, named, turns)
     return slates_by(requests, pl.DataFrame(features), turns, policies, options, counter, candidates)
 
 

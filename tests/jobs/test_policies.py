@@ -49,6 +49,23 @@ def test_without_a_ranker_every_policy_that_goes_by_one_is_left_out() -> None:
 
 
 @pytest.mark.flash
+def test_a_channel_s_policy_reads_the_pools_only_where_its_score_and_rank_are_no_features() -> None:
+    assert "pools" not in of_slates(with_policies("bm25_order"), None).inputs
+    without = with_policies("bm25_order").model_copy(update={"features": ("pool_position", "bm25_score")})
+    assert "pools" in of_slates(without, None).inputs
+    assert "pools" not in of_slates(without.model_copy(update={"slates": LEXICAL.slates}), None).inputs
+
+
+@pytest.mark.flash
+def test_every_channel_and_view_of_a_profile_is_a_policy() -> None:
+    profile = load_profile("default")
+    named = tuple(f"{name}_order" for name in profile.recall.scored)
+    values = profile.model_dump(mode="json")
+    values["slates"]["policies"] = list(named)
+    assert Profile.model_validate(values).rankings == ()
+
+
+@pytest.mark.flash
 @pytest.mark.parametrize("policy", LEARNED)
 def test_the_ranker_is_part_of_the_stamp_of_each_policy_that_goes_by_it(policy) -> None:
     made = of_slates(with_policies("recall_order", policy), CALIBRATED)

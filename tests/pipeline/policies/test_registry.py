@@ -8,7 +8,7 @@ from models.calibration import Calibration
 from pipeline.policies.adaptive_k import adaptive_k
 from pipeline.policies.fill import greedy
 from pipeline.policies.orders import PolicyError
-from pipeline.policies.registry import CROSS_ENCODER, known_policies, needs_ranker, policies_of, why_unknown
+from pipeline.policies.registry import CROSS_ENCODER, channel_of, known_policies, needs_ranker, policies_of, why_unknown
 
 pytestmark = pytest.mark.flash
 
@@ -28,6 +28,11 @@ def test_every_channel_of_a_profile_is_a_policy_whatever_it_is_called():
     assert {"bm25_order", "late_interaction_order", "recall_order", "knapsack", "oracle"} <= set(known)
     assert CROSS_ENCODER not in known
     assert CROSS_ENCODER in known_policies(["bm25"], with_cross_encoder=True)
+
+
+def test_the_channel_of_a_policy_is_told_by_its_name():
+    names = ["bm25_window_order", "recall_order", CROSS_ENCODER, "lambdarank", "mem0"]
+    assert [channel_of(name) for name in names] == ["bm25_window", None, None, None, None]
 
 
 @pytest.mark.parametrize("with_cross_encoder", [True, False])

@@ -127,6 +127,21 @@ def test_the_knapsack_shows_two_turns_of_one_session_where_the_ranking_alone_sho
     assert all(row["n_tokens"] == COUNTER.count(row["text"]) <= 26 for row in rows)
 
 
+def test_a_channel_s_policy_goes_by_the_pools_where_the_features_lack_it():
+    def pooled(position: int, session: int, index: int, rank: int) -> dict:
+        key = {"request_id": "q1", "history_id": "h", "session_index": session, "turn_index": index}
+        return {**key, "pool_position": position, "rrf_score": 0.0, "moss_score": 9.0 - rank, "moss_rank": rank}
+
+    rows = [pooled(1, 1, 1, 3), pooled(2, 2, 0, 1), pooled(3, 1, 0, 2)]
+    pools = pa.Table.from_pylist(rows, schemas.pools(["moss"]))
+    options = SlateOptions(("recall_order", "moss_order", "bm25_order"), (100,))
+    with pytest.raises(PolicyError, match="moss_score"):
+        slates(REQUESTS, FEATURES, TURNS, options, COUNTER)
+    made = slates(REQUESTS, FEATURES, TURNS, options, COUNTER, pools=pools).to_pylist()[:3]
+    ranks = [[(item["rank"], item["score"]) for item in row["items"]] for row in made]
+    assert ranks == [[(2, None), (3, None), (1, None)], [(1, 8.0), (2, 7.0), (3, 6.0)], [(2, 2.0), (1, 3.0), (3, 1.0)]]
+
+
 def ranking(*turns: tuple[int, int, float]) -> pa.Table:
     rows = [
         {"request_id": "q1", "history_id": "h", "session_index": s, "turn_index": t, "score": x} for s, t, x in turns
