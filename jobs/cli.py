@@ -8,7 +8,7 @@ import sys
 import typer
 
 from cluster.exits import USAGE
-from jobs.commands import look, machine, make, models, quarantine, store
+from jobs.commands import look, machine, make, models, quarantine, rankings, store
 from jobs.commands.console import err
 
 # Read by Polars and the BLAS libraries when they are imported: the driver shares the machine with its workers.
@@ -24,6 +24,7 @@ for _group in (store, make, look, machine):
     app.add_typer(_group.app)
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(models.app, name="models")
+app.add_typer(rankings.app, name="rankings")
 
 
 def main() -> None:

@@ -13,11 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from jobs.names import PROFILE_FILES, profile_names
 from models.ranker import RankerParams
 from pipeline.features.registry import AGENTMEMREC, default_features, feature
+from pipeline.policies.registry import known_policies, needs_ranker, why_unknown
 from pipeline.recall.late.options import Code
 from pipeline.recall.options import PoolOptions
-
-Policy = Literal["recall_order", "bm25_order", "dense_order", "lambdarank", "oracle"]
-POLICY_NAMES: tuple[str, ...] = get_args(Policy)
 
 
 class ConfigError(ValueError):
@@ -53,7 +51,7 @@ class LateInteractionOptions(_Strict):
 class SlateChoices(_Strict):
     """Policies, token budgets (o200k tokens of rendered text) and the style of rendering."""
 
-    policies: tuple[Policy, ...] = Field(default=("recall_order", "lambdarank"), min_length=1)
+    policies: tuple[str, ...] = Field(default=("recall_order", "lambdarank"), min_length=1)
     budgets: tuple[int, ...] = Field(default=(2700,), min_length=1)
     style: Literal["dated", "lean", "longmemeval"] = "dated"
 
@@ -66,7 +64,7 @@ class SlateChoices(_Strict):
 
     @field_validator("policies")
     @classmethod
-    def _distinct(cls, policies: tuple[Policy, ...]) -> tuple[Policy, ...]:
+    def _distinct(cls, policies: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(policies)) < len(policies):
             raise ValueError("policies must be distinct")
         return policies
@@ -104,10 +102,27 @@ class Profile(_Strict):
             raise ValueError("features must be distinct")
         for name in self.features:
             feature(name, self.recall.scored)
-        for policy, channel in (("bm25_order", "bm25"), ("dense_order", "dense")):
-            if policy in self.slates.policies and channel not in self.recall.channels:
-                raise ValueError(f"policy {policy} needs the channel {channel} in recall.channels")
         return self
+
+    @model_validator(mode="after")
+    def _policies_are_known(self) -> Profile:
+        # No profile has a cross-encoder yet: its feature is null everywhere.
+        known = known_policies(self.recall.scored, with_cross_encoder=False)
+        for policy in self.slates.policies:
+            if policy not in known and (why := why_unknown(policy, known)) is not None:
+                raise ValueError(why)
+        return self
+
+    @property
+    def rankings(self) -> tuple[str, ...]:
+        """The policies that are none of ours: rankings that a lake must hold."""
+        known = known_policies(self.recall.scored, with_cross_encoder=False)
+        return tuple(policy for policy in self.slates.policies if policy not in known)
+
+    @property
+    def learned_policies(self) -> tuple[str, ...]:
+        """The policies that go by a ranker."""
+        return tuple(policy for policy in self.slates.policies if needs_ranker(policy))
 
 
 def load_profile(name_or_path: str) -> Profile:

@@ -16,6 +16,7 @@ from cluster.exits import UNFINISHED
 from cluster.lake import Lake
 from cluster.runfiles import QUARANTINE
 from jobs.ingest import INGEST
+from jobs.rankings import RANKINGS, ranking_paths
 from models.registry import log_evaluation
 from pipeline import schemas
 from pipeline.evaluate.completeness import outcomes
@@ -88,6 +89,10 @@ def run_outcomes(lake: Lake, taken: snapshot.Snapshot) -> tuple[pl.DataFrame, in
         with_batch(lake, taken, QUARANTINE, schemas.QUARANTINE, stage=INGEST),
         requests.select(*schemas.REQUEST_KEY, "seq"),
         taken.config["as_of"],
+        {
+            name: tables.read(lake.storage, paths, schemas.RANKINGS)
+            for name, paths in ranking_paths(snapshot.paths_of(taken, RANKINGS)).items()
+        },
     )
     return results, requests.join(results, on=schemas.REQUEST_KEY, how="anti").height
 

@@ -24,6 +24,8 @@ from models.tokens import token_counter
 from models.tuned_encoder import TunedTokenEncoder
 from pipeline import schemas
 from pipeline.features.candidates import features
+from pipeline.policies.candidates import reading_pools
+from pipeline.policies.registry import ORACLE, needs_ranker, policies_of
 from pipeline.policies.slates import SlateOptions, oracle_slates, slates
 from pipeline.recall.analyzer import ANALYZER_ID
 from pipeline.recall.gather import LateTables
@@ -38,7 +40,10 @@ Tables = Mapping[str, pa.Table]
 
 
 def stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None = None) -> list[Stage]:
-    """The stages of a run, in order. Without a ranker, `lambdarank` is left out of the policies."""
+    """The stages of a run, in order. Without a ranker, the policies that go by one are left out.
+
+    Raises PolicyError for a policy that needs what the ranker lacks.
+    """
     return [*stages_to_features(profile), *slate_stages(profile, tokenizer, ranker)]
 
 
@@ -179,7 +184,12 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
         "features": Input("features", by_profile, schemas.features(profile.features)),
         "turns": Input("turns", None, schemas.TURNS, span, of_primary=True),
     }
-    policies = policies_of(profile, ranker)
+    policies = policies_made(profile, ranker)
+    # What cannot be used is said before anything runs.
+    policies_of(policies, ranker, inputs["features"].schema.names, profile.rankings)
+    pools = {"pools": Input("pools", by_profile, schemas.pools(profile.recall.scored))}
+    read_too = pools if reading_pools(policies, profile.features) else {}
+    read_too |= {_ranking(name): Input("rankings", ("policy", name), schemas.RANKINGS) for name in profile.rankings}
     rendered = {"budgets": list(profile.slates.budgets), "style": profile.slates.style, "tokenizer": tokenizer}
     path = []
     if policies:
@@ -189,15 +199,15 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
                 "slates",
                 by_profile,
                 schemas.SLATES,
-                inputs,
+                inputs | read_too,
                 "requests",
                 partial(_slates, options=options, tokenizer=tokenizer, ranker=ranker),
                 config={"policies": list(policies), **rendered},
-                identities=(ranker.identity,) if ranker is not None and "lambdarank" in policies else (),
+                identities=(ranker.identity,) if ranker is not None and any(map(needs_ranker, policies)) else (),
             )
         )
-    if "oracle" in profile.slates.policies:
-        options = SlateOptions(policies=("oracle",), budgets=profile.slates.budgets, style=profile.slates.style)
+    if ORACLE in profile.slates.policies:
+        options = SlateOptions(policies=(ORACLE,), budgets=profile.slates.budgets, style=profile.slates.style)
         path.append(
             _stage(
                 "oracle_slates",
@@ -217,10 +227,15 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
     return path
 
 
-def policies_of(profile: Profile, ranker: LightGBMRanker | None) -> tuple[str, ...]:
-    """The policies of the stage `slates`: all but the oracle, and lambdarank only with a ranker."""
-    left_out = {"oracle"} if ranker is not None else {"oracle", "lambdarank"}
-    return tuple(policy for policy in profile.slates.policies if policy not in left_out)
+def policies_made(profile: Profile, ranker: LightGBMRanker | None) -> tuple[str, ...]:
+    """The policies of the stage `slates`: all but the oracle, and those that go by a ranker only with one."""
+    usable = [policy for policy in profile.slates.policies if ranker is not None or not needs_ranker(policy)]
+    return tuple(policy for policy in usable if policy != ORACLE)
+
+
+def _ranking(name: str) -> str:
+    """What the input is called that is the imported ranking of this name."""
+    return f"ranking {name}"
 
 
 def _stage(
@@ -298,7 +313,9 @@ def _slates(
     tables: Tables, _: None, *, options: SlateOptions, tokenizer: str, ranker: LightGBMRanker | None
 ) -> ShardOutput:
     counter = token_counter(tokenizer)
-    return ShardOutput(slates(tables["requests"], tables["features"], tables["turns"], options, counter, ranker))
+    rankings = {name: tables[of] for name in options.policies if (of := _ranking(name)) in tables}
+    read = (tables["requests"], tables["features"], tables["turns"])
+    return ShardOutput(slates(*read, options, counter, ranker, rankings, tables.get("pools")))
 
 
 def _oracle_slates(tables: Tables, _: None, *, options: SlateOptions, tokenizer: str) -> ShardOutput:

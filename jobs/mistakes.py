@@ -18,10 +18,12 @@ from models.registry import RankerNotFound
 from models.resolve import ModelNotFound
 from models.tracking import without_password
 from pipeline.ingest.errors import IngestError
+from pipeline.policies.orders import PolicyError
 
 _MENDABLE = (
     LakeError,
     ConfigError,
+    PolicyError,
     NothingToLearn,
     FolderTaken,
     RankerError,

@@ -18,6 +18,7 @@ from cluster.pricing import Price, prices
 from cluster.stamp import Reason
 from jobs.config import Profile
 from jobs.graph import stages
+from jobs.rankings import require_rankings
 from models.ranker import LightGBMRanker
 
 TO_DO = (Outlook.DO, Outlook.FOLLOW)
@@ -91,8 +92,10 @@ def plan(
 ) -> Planned:
     """Plans as `jobs.run.run` does, and goes no further. Starts no Ray.
 
-    Raises LakeError where the lake lacks a file of a committed batch, NoSuchStage for an unknown stage in `backfill`.
+    Raises LakeError where the lake lacks a file of a committed batch, NoSuchStage for an unknown stage in `backfill`,
+    and what `jobs.run.run` does.
     """
+    require_rankings(lake, profile)
     batches = committed(lake)
     made = Plan(lake, stages(profile, lake.tokenizer, ranker), batches, backfill, MarkCache())
     priced = prices(lake, made.graph)

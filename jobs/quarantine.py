@@ -20,6 +20,7 @@ from cluster.stage import Choice, Stage
 from jobs.config import Profile
 from jobs.graph import stages
 from jobs.ingest import INGEST
+from jobs.rankings import RANKINGS
 from pipeline import schemas
 
 _PATH = re.compile(rf"{QUARANTINE}/(?P<stage>[^/]+)/(?:(?P<choice>[^/=]+=[^/]+)/)?{BUCKET_FILE}")
@@ -140,7 +141,8 @@ def _frame(rows: pa.Table, file: _File) -> pl.DataFrame:
 
 
 def _choices(lake: Lake, profile: Profile) -> Collection[tuple[str, str]]:
-    return {(INGEST, ""), *((made.name, _shown(made.choice)) for made in _stages(lake, profile))}
+    imported = {(RANKINGS, _shown(("policy", name))) for name in profile.rankings}
+    return {(INGEST, ""), *imported, *((made.name, _shown(made.choice)) for made in _stages(lake, profile))}
 
 
 def _files(lake: Lake, stage: str | None) -> Iterator[_File]:

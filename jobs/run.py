@@ -24,6 +24,7 @@ from cluster.stage import Stage
 from jobs.config import Profile
 from jobs.graph import stages
 from jobs.ingest import INGEST
+from jobs.rankings import require_rankings
 from models.ranker import LightGBMRanker
 from pipeline import schemas
 
@@ -55,7 +56,11 @@ class RunFailed(RuntimeError):
 def run(
     lake: Lake, profile: Profile, resources: Resources, ranker: LightGBMRanker | None, ranker_source: str | None
 ) -> tuple[RunReport, str]:
-    """Runs every stage of a profile and writes the run's snapshot; returns the report and the run_id."""
+    """Runs every stage of a profile and writes the run's snapshot; returns the report and the run_id.
+
+    Raises RankingNotThere where the lake lacks a ranking that the profile names, PolicyError as jobs.graph.stages.
+    """
+    require_rankings(lake, profile)
     started = datetime.now(UTC)
     run_id = snapshot.new_run_id(started)
     report = execute_stages(lake, profile, stages(profile, lake.tokenizer, ranker), resources, run_id)

@@ -23,6 +23,7 @@ from cluster.snapshot import Snapshot
 from jobs.evaluate import with_batch
 from jobs.ingest import INGEST
 from jobs.names import near_names
+from jobs.rankings import RANKINGS, ranking_paths
 from models.ranker import LightGBMRanker
 from models.registry import load_ranker
 from models.tokens import token_counter
@@ -173,7 +174,7 @@ def show(
         "ranker": known.get("identity"),
         "ranker_source": known.get("source"),
     }
-    empty = _why_empty(found, evidence) if slate is not None and not slate.turns.height else None
+    empty = _why_empty(found, evidence, slate.policy) if slate is not None and not slate.turns.height else None
     return Shown(found.requests.to_pylist()[0], run, evidence, slate, empty, tuple(notes))
 
 
@@ -189,7 +190,7 @@ def shares_a_word(pool: pa.Table, options: PoolOptions) -> bool:
     return "bm25" not in options.channels or not pool.num_rows or pool["bm25_rank"].null_count < pool.num_rows
 
 
-def _why_empty(found: RequestTables, evidence: Evidence) -> str:
+def _why_empty(found: RequestTables, evidence: Evidence, policy: str) -> str:
     stored = found.told.num_rows
     if not stored:
         return "the request sees no turn: none of its history was stored when this ran"
@@ -197,6 +198,8 @@ def _why_empty(found: RequestTables, evidence: Evidence) -> str:
         return f"the request sees no turn: all {stored:,} of its history came after it; `run --as-of latest` shows them"
     if not evidence.n_visible:
         return "the request sees no turn: all that had come of its history happened after it was asked"
+    if policy in found.rankings:
+        return f"the ranking {policy} names no turn that the request sees, or none that fits the budget"
     if not found.pools.num_rows:
         return "no channel could answer the request: its pool is empty"
     return "no turn of the pool fits the budget"
@@ -288,7 +291,9 @@ def _read(
         return tables.read(lake.storage, snapshot.paths_of(part, table), schema, [history_id])
 
     def of_request(table: str, schema: pa.Schema) -> pa.Table:
-        rows = of_history(table, schema)
+        return asked_by(of_history(table, schema))
+
+    def asked_by(rows: pa.Table) -> pa.Table:
         return rows.filter(pc.equal(rows["request_id"], pa.scalar(request_id, pa.large_string())))
 
     options = PoolOptions.model_validate(config["recall"])
@@ -318,6 +323,10 @@ def _read(
         pools=of_request("pools", schemas.pools(options.scored)),
         features=of_request("features", schemas.features(config["features"])),
         slates=pa.concat_tables(slates),
+        rankings={
+            name: asked_by(tables.read(lake.storage, paths, schemas.RANKINGS, [history_id]))
+            for name, paths in ranking_paths(snapshot.paths_of(part, RANKINGS)).items()
+        },
     )
 
 

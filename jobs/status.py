@@ -22,6 +22,7 @@ from jobs.config import Profile
 from jobs.graph import stages
 from jobs.ingest import INGEST
 from jobs.quarantine import kept_aside
+from jobs.rankings import require_rankings
 from models.ranker import LightGBMRanker
 
 FIRST_FAILURES = 5
@@ -94,8 +95,9 @@ class Status:
 def status(lake: Lake, profile: Profile, ranker: LightGBMRanker | None) -> Status:
     """Looks at the footers of a profile's files, the last snapshot, and the beats of runs. Starts no Ray.
 
-    Raises LakeError where the lake lacks a file of a committed batch.
+    Raises LakeError where the lake lacks a file of a committed batch, and what `jobs.run.run` does.
     """
+    require_rankings(lake, profile)
     now = datetime.now(UTC)
     batches = committed(lake)
     made = Plan(lake, stages(profile, lake.tokenizer, ranker), batches, cache=MarkCache())

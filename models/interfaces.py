@@ -39,6 +39,14 @@ class Embedder(Protocol):
         ...
 
 
+class Calibration(Protocol):
+    """Turns scores into probabilities."""
+
+    def probability(self, scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Probability that a candidate of each score is evidence, shape as `scores`; it keeps their order."""
+        ...
+
+
 class Ranker(Protocol):
     """Scores candidates from their features."""
 
@@ -50,6 +58,11 @@ class Ranker(Protocol):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The features it takes, in order."""
+        ...
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What its scores say of the probability that a candidate is evidence; None where that is not known."""
         ...
 
     def score(self, features: npt.NDArray[np.float32], names: Sequence[str]) -> npt.NDArray[np.float64]:

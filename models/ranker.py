@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from models.calibration import Calibration
+
 if TYPE_CHECKING:
     import lightgbm
 
@@ -71,6 +73,7 @@ class _About(BaseModel):
     params: RankerParams
     metrics: dict[str, float]
     seen_histories: tuple[str, ...]
+    calibration: Calibration | None = None
 
 
 class RankerError(ValueError):
@@ -89,12 +92,15 @@ class LightGBMRanker:
     """Histories of the training data, sorted: an evaluation leaves them out."""
     metrics: dict[str, float] = field(default_factory=dict)
     """Measured when it was fitted; those that are not finite are not saved."""
+    calibration: Calibration | None = None
+    """Fitted on scores out of fold; None where none was."""
 
     @cached_property
     def identity(self) -> str:
-        """SHA-256 (hex) of the trees and of the features' names and order: what a slate's stamp says of its ranker."""
+        """SHA-256 (hex) of trees, features (names, order) and calibration: what a slate's stamp says of its ranker."""
         names = json.dumps(self.feature_names)
-        return hashlib.sha256(f"{names}\n{self.model_text}".encode()).hexdigest()
+        calibrated = "" if self.calibration is None else f"\n{self.calibration.model_dump_json()}"
+        return hashlib.sha256(f"{names}\n{self.model_text}{calibrated}".encode()).hexdigest()
 
     def score(self, features: Matrix, names: Sequence[str]) -> Scores:
         """Scores, shape (n,), of features of shape (n, len(names)); NaN is missing.
@@ -143,6 +149,7 @@ class LightGBMRanker:
             params=self.params,
             metrics={name: value for name, value in self.metrics.items() if math.isfinite(value)},
             seen_histories=self.seen_histories,
+            calibration=self.calibration,
         )
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MODEL_FILE).write_bytes(self.model_text.encode())
@@ -166,7 +173,15 @@ class LightGBMRanker:
                 f"the ranker in {folder} has format {about.format_version} (slatemill {about.slatemill_version}); "
                 f"this slatemill reads format {FORMAT_VERSION}: train it anew"
             )
-        ranker = cls(model_text, about.feature_names, about.params, about.profile, about.seen_histories, about.metrics)
+        ranker = cls(
+            model_text,
+            about.feature_names,
+            about.params,
+            about.profile,
+            about.seen_histories,
+            about.metrics,
+            about.calibration,
+        )
         if ranker.identity != about.identity:
             raise RankerError(f"{folder}: {MODEL_FILE} is not the model that {ABOUT_FILE} names: one was changed")
         return ranker

@@ -213,6 +213,13 @@ def features(names: Sequence[str]) -> pa.Schema:
     )
 
 
+RANKINGS = _table(
+    "rankings",
+    [*_CANDIDATE_FIELDS, pa.field("score", pa.float64(), nullable=False)],
+    """One row a turn that an imported ranking names for a request, with the score that it has there: the higher the
+    better. None that the request must not see.""",
+)
+
 ITEM = pa.struct(
     [
         pa.field("session_index", pa.int64(), nullable=False),

@@ -34,11 +34,12 @@ def ranker_of(chosen: Profile, named: str | None) -> tuple[LightGBMRanker | None
     """The ranker that a run of a profile uses, and where it lies; says on standard error which it is, or that none."""
     from models.registry import load_ranker
 
-    if "lambdarank" not in chosen.slates.policies:
+    if not chosen.learned_policies:
         return None, None
     found = load_ranker(named, chosen.name)
     if found is None:
-        missing = f"ranker: none yet for profile {chosen.name}, so no slates of policy lambdarank"
+        left_out = ", ".join(chosen.learned_policies)
+        missing = f"ranker: none yet for profile {chosen.name}, so no slates of policy {left_out}"
         err.print(f"{missing} (`slatemill train` makes one)", markup=False, highlight=False)
         return None, None
     err.print(f"ranker: {found[1]}", markup=False, highlight=False)

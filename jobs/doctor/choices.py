@@ -35,8 +35,8 @@ def embedder(profile: Profile) -> Found:
 
 
 def ranker(profile: Profile) -> Found:
-    """Whether the profile's policy `lambdarank` has a ranker. Without one a run leaves it out."""
-    if "lambdarank" not in profile.slates.policies:
+    """Whether the profile's policies that go by a ranker have one. Without it a run leaves them out."""
+    if not profile.learned_policies:
         return Found("ok", f"profile {profile.name} uses none")
     try:
         with _impatient():
@@ -45,7 +45,7 @@ def ranker(profile: Profile) -> Found:
         return Found("warning", f"the registry does not give it: {brief(error)[:_SHORT]}", "see mlflow above")
     if found is None:
         to_do = f"slatemill train LAKE --profile {profile.name}"
-        return Found("warning", "none yet: a run leaves out lambdarank", to_do)
+        return Found("warning", f"none yet: a run leaves out {', '.join(profile.learned_policies)}", to_do)
     return Found("ok", found[1])
 
 

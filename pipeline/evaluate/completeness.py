@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 import pyarrow as pa
 
@@ -22,6 +24,7 @@ def outcomes(
     noted: pl.DataFrame,
     arrived: pl.DataFrame,
     as_of: str = "arrival",
+    rankings: Mapping[str, pa.Table] | None = None,
 ) -> pl.DataFrame:
     """One row a (request, policy, budget) of `slates`.
 
@@ -30,15 +33,17 @@ def outcomes(
     (`sources`). Evidence that the request cannot see (n_unseen of it, by the key and time of `turns` and, unless the
     run read `as_of` latest, by the batch in which the request `arrived`: history_id, request_id, seq) is evidence that
     no slate holds; citations that mean no stored turn (n_unresolved, of those `noted`: see
-    unresolved_citations) are none. A request
-    without evidence has n_evidence 0 and is complete in nothing: whoever averages leaves it out.
+    unresolved_citations) are none. A request without evidence has n_evidence 0 and is complete in nothing: whoever
+    averages leaves it out. The pool of a policy that is an imported ranking is what that ranks (`rankings`: RANKINGS,
+    by name), of the turns that the request may see.
     """
     gold = pl.DataFrame(labels).unique()
     evidence = evidence_counts(gold, sources)
     late = late_labels(labels, arrived)
-    unseen = unseen_evidence(requests, labels, turns, late.clear() if as_of == "latest" else late)
-    in_pool = _held(gold, pl.DataFrame(pools).select(*_REQUEST, *_TURN), _REQUEST, "pool_held")
+    latest = as_of == "latest"
+    unseen = unseen_evidence(requests, labels, turns, late.clear() if latest else late)
     shown = pl.DataFrame(slates)
+    in_pool = _in_pool(gold, pools, shown["policy"].unique().sort(), rankings or {}, late.clear() if latest else late)
     items = (
         shown.select(*_CELL, "items")
         .explode("items", empty_as_null=False)
@@ -52,7 +57,7 @@ def outcomes(
         .join(evidence, on=_REQUEST, how="left")
         .join(unseen, on=_REQUEST, how="left")
         .join(unresolved_citations(noted, late), on=_REQUEST, how="left")
-        .join(in_pool, on=_REQUEST, how="left")
+        .join(in_pool, on=[*_REQUEST, "policy"], how="left")
         .join(in_slate, on=_CELL, how="left")
         .with_columns(pl.col("n_evidence", "kappa", "n_unseen", "n_unresolved", "pool_held", "slate_held").fill_null(0))
         .with_columns(
@@ -62,6 +67,23 @@ def outcomes(
         .drop("pool_held", "slate_held")
         .sort(*_CELL)
     )
+
+
+def _in_pool(
+    gold: pl.DataFrame, pools: pa.Table, policies: pl.Series, rankings: Mapping[str, pa.Table], late: pl.DataFrame
+) -> pl.DataFrame:
+    """pool_held: how many evidence turns the candidates of each request hold under each policy. No ranking may show a
+    turn that came too `late`."""
+    key = [*_REQUEST, "policy"]
+    columns = [*_REQUEST, *_TURN]
+    of_pools = _held(gold, pl.DataFrame(pools).select(columns), _REQUEST, "pool_held")
+    ours = policies.filter(~policies.is_in(list(rankings))).to_frame("policy")
+    found = [of_pools.join(ours, how="cross").select(*key, "pool_held")]
+    for name, ranking in rankings.items():
+        in_time = gold.join(late, on=columns, how="anti")
+        held = _held(in_time, pl.DataFrame(ranking).select(columns), _REQUEST, "pool_held")
+        found.append(held.select(*_REQUEST, pl.lit(name).alias("policy"), "pool_held"))
+    return pl.concat(found)
 
 
 def evidence_counts(gold: pl.DataFrame, sources: pa.Table) -> pl.DataFrame:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import polars as pl
 import pyarrow as pa
@@ -36,7 +36,7 @@ class RequestTables:
     `requests` has one row. Those of requests hold its rows alone; those of turns hold its history, as far as the run
     gave it to the request; `told` (TURNS) and `sources` also what came later, which evidence may lie in. Vectors are
     None where the profile has no dense channel, `late` has the encoders whose tokens are stored; `slates` are of every
-    policy.
+    policy; `rankings` are those imported ones that are policies of the run, by name.
     """
 
     requests: pa.Table
@@ -51,6 +51,7 @@ class RequestTables:
     pools: pa.Table
     features: pa.Table
     slates: pa.Table
+    rankings: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,10 @@ def evidence_of(tables: RequestTables, options: PoolOptions, ranker: Ranker | No
     for part in (seen, in_pool, ranks, _ranker_ranks(tables, ranker)):
         turns = turns.join(part, on=_TURN, how="left", maintain_order="left")
     turns = turns.with_columns(pl.col("visible").fill_null(value=False))
-    ranks_under = policy_ranks(tables.features, tables.labels, tables.slates, ranker)
-    in_slate, slates = _slates(turns, pl.DataFrame(tables.slates), ranks_under)
+    ranks_under = policy_ranks(
+        tables.features, tables.labels, tables.slates, ranker, tables.rankings, tables.pools, tables.turns
+    )
+    in_slate, slates = _slates(turns, pl.DataFrame(tables.slates), ranks_under, list(tables.rankings))
     counts = evidence_counts(pl.DataFrame(tables.labels).unique(), tables.sources)
     return Evidence(
         turns=turns,
@@ -166,8 +169,13 @@ def _ranker_ranks(tables: RequestTables, ranker: Ranker | None) -> pl.DataFrame:
     return ranks_by(order, pl.DataFrame(tables.features)).rename({"rank": "ranker_rank"})
 
 
-def _slates(gold: pl.DataFrame, slates: pl.DataFrame, ranks: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Which slate shows or lost which evidence turn, and the slates: as Evidence has them."""
+def _slates(
+    gold: pl.DataFrame, slates: pl.DataFrame, ranks: pl.DataFrame, rankings: Sequence[str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Which slate shows or lost which evidence turn, and the slates: as Evidence has them.
+
+    The candidates of a policy are the pool; of one of `rankings`, what it ranks.
+    """
     items = slates.select(*_CELL, "items").explode("items", empty_as_null=False)
     shown = items.select(*_CELL, *[pl.col("items").struct.field(name) for name in (*_TURN, "resolution")])
     raw = shown.filter(pl.col("resolution") == "raw").select(*_CELL, *_TURN, in_slate=True).unique()
@@ -181,8 +189,13 @@ def _slates(gold: pl.DataFrame, slates: pl.DataFrame, ranks: pl.DataFrame) -> tu
         (ranks, ["policy", *_TURN]),
     ):
         in_slate = in_slate.join(part, on=on, how="left", maintain_order="left")
+    of_ranking = pl.col("policy").is_in(rankings)
     in_slate = in_slate.with_columns(
-        pl.col("in_slate", "shown").fill_null(value=False), pl.col("n_turns").fill_null(0)
+        pl.col("in_slate", "shown").fill_null(value=False),
+        pl.col("n_turns").fill_null(0),
+        candidate=pl.when(of_ranking)
+        .then(pl.col("rank").is_not_null())
+        .otherwise(pl.col("pool_position").is_not_null()),
     ).select("number", *_CELL, "in_slate", "rank", lost=lost())
     complete = in_slate.group_by(_CELL).agg(complete=pl.col("in_slate").all())
     of_cells = slates.select(*_CELL, "n_tokens")

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from pipeline.ingest.codes import Code
 from pipeline.ingest.settle import POSITION_BITS
+from pipeline.recall.visible import hidden
 from pipeline.schemas import REQUEST_KEY, TURN_KEY
 
 
@@ -34,16 +35,12 @@ def unseen_evidence(requests: pa.Table, labels: pa.Table, turns: pa.Table, late:
     """
     bounds = _frame(requests).select(*REQUEST_KEY, "asked_at", "seen_session", "seen_turn")
     times = _frame(turns.select([*TURN_KEY, "session_time"]))
-    session, turn = pl.col("session_index"), pl.col("turn_index")
-    later = pl.col("session_time") > pl.col("asked_at")
-    beyond = (session > pl.col("seen_session")) | ((session == pl.col("seen_session")) & (turn > pl.col("seen_turn")))
     judged = (
         _frame(labels)
         .unique()
         .join(bounds, on=REQUEST_KEY, how="inner")
         .join(times, on=TURN_KEY, how="left")
-        # A comparison with null is null, and hides nothing.
-        .filter(later.fill_null(value=False) | beyond.fill_null(value=False))
+        .filter(hidden())
     )
     unseen = pl.concat([judged.select(late.columns), late]).unique()
     return unseen.group_by(REQUEST_KEY).agg(n_unseen=pl.len())

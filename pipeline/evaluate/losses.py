@@ -13,7 +13,7 @@ RANKED_TOO_LOW = "ranked_too_low"
 
 LOSSES = {
     NOT_VISIBLE: "The request does not see the turn: it was said after the request was asked.",
-    NOT_IN_POOL: "Recall left it out of the pool.",
+    NOT_IN_POOL: "Recall left it out of the pool; of an imported ranking: it is not among what that ranks.",
     NOT_RAW: "The slate shows it as an excerpt or a record, not whole.",
     RANK_UNKNOWN: "It is in the pool and not in the slate, and its rank under the policy is not known.",
     DID_NOT_FIT: "A slate of n turns has it not though its rank is n or less: longer than what was left of the budget, "
@@ -26,15 +26,15 @@ LOSSES = {
 def lost() -> pl.Expr:
     """The word for an evidence turn and a slate; null where the slate shows it whole.
 
-    Reads the columns in_slate, visible, pool_position, shown (at any resolution), rank (under the slate's policy) and
-    n_turns (of the slate). A slate that holds no turn at all ranked none too low: no turn fits it.
+    Reads the columns in_slate, visible, candidate (of the slate's policy), shown (at any resolution), rank (under the
+    slate's policy) and n_turns (of the slate). A slate that holds no turn at all ranked none too low: no turn fits it.
     """
     return (
         pl.when("in_slate")
         .then(None)
         .when(~pl.col("visible"))
         .then(pl.lit(NOT_VISIBLE))
-        .when(pl.col("pool_position").is_null())
+        .when(~pl.col("candidate"))
         .then(pl.lit(NOT_IN_POOL))
         .when("shown")
         .then(pl.lit(NOT_RAW))

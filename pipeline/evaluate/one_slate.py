@@ -12,6 +12,7 @@ from models.interfaces import ExplainedRanker
 from pipeline.evaluate.evidence import RequestTables
 from pipeline.evaluate.labelling import batch_and_session
 from pipeline.policies.orders import feature_matrix
+from pipeline.policies.registry import needs_ranker
 from pipeline.render.slate_text import Shown, line_spans, render
 from pipeline.render.style import Style
 
@@ -57,14 +58,14 @@ def one_slate(
     """The slate of one policy and budget, which must be in `tables`.
 
     `evidence` has number, session_index and turn_index. `style` and `ranker` are those of the run, None where they are
-    unknown; the ranker explains the policy lambdarank alone, for it moved no other.
+    unknown; the ranker explains its own policies alone, for it moved no other.
     """
     slates = pl.DataFrame(tables.slates)
     of_cell = slates.filter((pl.col("policy") == policy) & (pl.col("budget") == budget))
     row = of_cell.row(0, named=True)
     items = of_cell.select("items").explode("items", empty_as_null=False).unnest("items")
     spans = _spans(items, tables, style, row["text"])
-    contributions, base = _contributions(items, tables, ranker if policy == "lambdarank" else None)
+    contributions, base = _contributions(items, tables, ranker if needs_ranker(policy) else None)
     recalled = pl.DataFrame(tables.pools).select(*_TURN, "pool_position", *[f"{name}_rank" for name in channels])
     turns = (
         items.with_columns(batch_and_session())

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 import pyarrow as pa
 
 from models.interfaces import Ranker
-from pipeline.policies.orders import ORDERS, Order, lambdarank_order, mark_gold, oracle_order
+from pipeline.policies.candidates import own_candidates
+from pipeline.policies.orders import Order, PolicyError, mark_gold
+from pipeline.policies.registry import policies_of
 
 _TURN = ["session_index", "turn_index"]
 _SCHEMA = pl.Schema({"policy": pl.String, "session_index": pl.Int64, "turn_index": pl.Int32, "rank": pl.Int64})
@@ -18,25 +22,40 @@ def ranks_by(order: Order, features: pl.DataFrame) -> pl.DataFrame:
     return ordered[order(ordered).rows].select(*_TURN, rank=pl.int_range(1, pl.len() + 1))
 
 
-def policy_ranks(features: pa.Table, labels: pa.Table, slates: pa.Table, ranker: Ranker | None) -> pl.DataFrame:
+def policy_ranks(
+    features: pa.Table,
+    labels: pa.Table,
+    slates: pa.Table,
+    ranker: Ranker | None,
+    rankings: Mapping[str, pa.Table],
+    pools: pa.Table,
+    turns: pa.Table,
+) -> pl.DataFrame:
     """Ranks of one request's candidates under the policies of its slates: policy, session_index, turn_index, rank.
 
-    A policy is left out where its ranks cannot be known: lambdarank without `ranker`, one that this slatemill has not,
-    and one that orders otherwise than the slates say that it did.
+    The candidates are those of `features`, but for policies that have their own (see own_candidates): `rankings`
+    (RANKINGS, by name), of the `turns` that the run gave to the request, and `pools`.
+    A policy is left out where its ranks cannot be known: one that goes by a ranker without `ranker`, one that this
+    slatemill has not, and one that orders otherwise than the slates say that it did.
     """
     candidates = pl.DataFrame(features)
     shown = pl.DataFrame(slates).select("policy", "items").explode("items", empty_as_null=False)
     shown = shown.select("policy", *[pl.col("items").struct.field(name) for name in (*_TURN, "rank")])
-    orders = {**ORDERS, "oracle": oracle_order}
-    if ranker is not None:
-        orders["lambdarank"] = lambdarank_order(ranker)
     marked = mark_gold(candidates, pl.DataFrame(labels))
     found = [pl.DataFrame(schema=_SCHEMA)]
-    for policy in pl.DataFrame(slates)["policy"].unique(maintain_order=True):
-        if policy in orders:
-            ranks = ranks_by(orders[policy], marked).select(pl.lit(policy).alias("policy"), *_TURN, "rank")
-            ranks = ranks.cast(_SCHEMA)
-            said = shown.filter(pl.col("policy") == policy).cast(_SCHEMA)
-            if said.join(ranks, on=[*_TURN, "rank"], how="anti").is_empty():
-                found.append(ranks)
+    policies = pl.DataFrame(slates)["policy"].unique(maintain_order=True).to_list()
+    own = own_candidates(policies, features.column_names, pools, rankings, turns)
+    for policy in policies:
+        try:
+            known = policies_of([policy], ranker, features.column_names, rankings)[policy]
+            ranks = (
+                ranks_by(known.order, own.get(policy, marked))
+                .select(pl.lit(policy).alias("policy"), *_TURN, "rank")
+                .cast(_SCHEMA)
+            )
+        except PolicyError:
+            continue
+        said = shown.filter(pl.col("policy") == policy).cast(_SCHEMA)
+        if said.join(ranks, on=[*_TURN, "rank"], how="anti").is_empty():
+            found.append(ranks)
     return pl.concat(found)

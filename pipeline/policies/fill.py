@@ -1,11 +1,36 @@
-"""The greedy fill: each turn in rank order that still fits the rendered budget (AgentMemRec, 4.3)."""
+"""Fills: which of a request's ranked turns go into a slate. The greedy one, and what settles the plan of any."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from pipeline.render.saving import Saving
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """A request's candidates: `ranking` holds their places in rank order, `scores` what each was ranked by, in the same
+    order (NaN: nothing). `sessions`, `line_tokens` and `header_tokens` are by place, of each by itself; `saving` gives
+    what turns save by standing together, of none yet, or None where the style saves nothing."""
+
+    ranking: Sequence[int]
+    scores: npt.NDArray[np.float64]
+    sessions: Sequence[int]
+    line_tokens: Sequence[int]
+    header_tokens: Sequence[int]
+    saving: Callable[[], Saving | None] = lambda: None
+
+    def walk(self, ranking: Sequence[int], budget: int) -> list[int]:
+        """`plan` over the places of `ranking`."""
+        return plan(ranking, self.sessions, self.line_tokens, self.header_tokens, budget, self.saving())
+
+
+Fill = Callable[[Candidates, Sequence[int]], list[list[int]]]
+"""Plans a slate for each budget: places in rank order, which fit it by the counts of their parts and what they save."""
 
 RenderAndCount = Callable[[Sequence[int]], tuple[str, int]]
 """From places (ascending) to their rendered text and its tokens, counted whole."""
@@ -18,6 +43,11 @@ class Filled:
     places: tuple[int, ...]
     text: str
     n_tokens: int
+
+
+def greedy(candidates: Candidates, budgets: Sequence[int]) -> list[list[int]]:
+    """Each turn in rank order that still fits (AgentMemRec, arXiv 2610.34673, 4.3): a Fill."""
+    return [candidates.walk(candidates.ranking, budget) for budget in budgets]
 
 
 def plan(

@@ -1,4 +1,4 @@
-"""Policies: each is one order of a request's candidates, and a score to show beside it."""
+"""Orders of a request's candidates, each with a score to show beside them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from models.interfaces import Ranker
 from pipeline import schemas
+from pipeline.recall.fusion import DECIMALS
 
 Scores = npt.NDArray[np.float64]
 
@@ -37,14 +38,30 @@ def recall_order(features: pl.DataFrame) -> Ordered:
     return _ordered(features, np.full(features.height, np.nan), "pool_position")
 
 
-def bm25_order(features: pl.DataFrame) -> Ordered:
-    """By BM25 rank; a turn without one comes last."""
-    return _ordered(features, _column(features, "bm25_score"), "bm25_rank")
+def channel_order(channel: str) -> Order:
+    """By a channel's rank; the turns that it did not recall come last, in the order of the pool."""
+
+    def order(features: pl.DataFrame) -> Ordered:
+        return _ordered(features, _column(features, f"{channel}_score"), f"{channel}_rank")
+
+    return order
 
 
-def dense_order(features: pl.DataFrame) -> Ordered:
-    """By dense rank; a turn without a vector comes last."""
-    return _ordered(features, _column(features, "dense_score"), "dense_rank")
+def ranking_order(ranking: pl.DataFrame) -> Ordered:
+    """The order of an imported ranking, whose rows are those of `ranking_candidates`."""
+    return _ordered(ranking, _column(ranking, "score"), "pool_position")
+
+
+def ranking_candidates(ranking: pl.DataFrame, turns: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a ranking (RANKINGS) whose turns are among `turns`, with the `pool_position` of each in its request.
+
+    By score, rounded to 1e-6, the highest first; of equal ones the earlier turn.
+    """
+    there = ranking.join(turns.select(schemas.TURN_KEY), on=schemas.TURN_KEY, how="semi")
+    ordered = there.with_columns(pl.col("score").round(DECIMALS)).sort(
+        *schemas.REQUEST_KEY, "score", *_TURN, descending=[False, False, True, False, False]
+    )
+    return ordered.with_columns(pool_position=pl.int_range(1, pl.len() + 1).over(schemas.REQUEST_KEY))
 
 
 def oracle_order(features: pl.DataFrame) -> Ordered:
@@ -59,15 +76,24 @@ def mark_gold(features: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     return marked.with_columns(pl.col("gold").fill_null(0.0))
 
 
-def lambdarank_order(ranker: Ranker) -> Order:
-    """By the ranker's score, rounded to 1e-6; ties by pool position. The features must hold those of the ranker."""
-    names = ranker.feature_names
+def score_order(scores_of: Callable[[pl.DataFrame], Scores]) -> Order:
+    """By a score of each row, rounded to 1e-6; ties by pool position, and rows without a score come last."""
 
     def order(features: pl.DataFrame) -> Ordered:
-        scores = np.round(ranker.score(feature_matrix(features, names), names), 6)
-        return _ordered(features, scores, "pool_position", scores_first=True)
+        return _ordered(features, np.round(scores_of(features), DECIMALS), "pool_position", scores_first=True)
 
     return order
+
+
+def lambdarank_order(ranker: Ranker) -> Order:
+    """By the ranker's score. The features must hold those of the ranker."""
+    names = ranker.feature_names
+    return score_order(lambda features: ranker.score(feature_matrix(features, names), names))
+
+
+def cross_encoder_order(features: pl.DataFrame) -> Ordered:
+    """By the cross-encoder's score, the feature `cross_encoder`."""
+    return score_order(lambda features: _column(features, "cross_encoder"))(features)
 
 
 def feature_matrix(features: pl.DataFrame, names: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -76,11 +102,9 @@ def feature_matrix(features: pl.DataFrame, names: Sequence[str]) -> npt.NDArray[
     return np.ascontiguousarray(matrix)
 
 
-ORDERS: dict[str, Order] = {"recall_order": recall_order, "bm25_order": bm25_order, "dense_order": dense_order}
-"""The policies that need nothing but features."""
-
-
 def _column(features: pl.DataFrame, name: str) -> Scores:
+    if name not in features.columns:
+        raise PolicyError(f"no policy can order by {name}: the features of this profile have no such column")
     return features[name].cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 

@@ -15,8 +15,10 @@ import pyarrow as pa
 
 from models.interfaces import Ranker, TokenCounter
 from pipeline import schemas
-from pipeline.policies.fill import plan, settle
-from pipeline.policies.orders import ORDERS, Order, Ordered, PolicyError, lambdarank_order, mark_gold, oracle_order
+from pipeline.policies.candidates import own_candidates
+from pipeline.policies.fill import Candidates, Fill, settle
+from pipeline.policies.orders import Ordered, mark_gold
+from pipeline.policies.registry import ORACLE, Policy, policies_of
 from pipeline.render.saving import PartSavings, Saving
 from pipeline.render.slate_text import Shown, in_time_order, render
 from pipeline.render.style import Style
@@ -39,22 +41,20 @@ def slates(
     options: SlateOptions,
     counter: TokenCounter,
     ranker: Ranker | None = None,
+    rankings: Mapping[str, pa.Table] | None = None,
+    pools: pa.Table | None = None,
 ) -> pa.Table:
-    """Slates (SLATES) of every request under every policy and budget; a request without a pool gets empty ones.
+    """Slates (SLATES) of every request under every policy and budget; a request without candidates gets empty ones.
 
-    `turns` holds whole histories, as far as they are stored. Raises PolicyError for a policy that there is none of, or
-    lambdarank without a ranker.
+    `turns` holds whole histories, as far as they are stored. `rankings` (RANKINGS, by name) are the candidates of the
+    policies called so; `pools` are those of a channel's policy where `features` lack its score or rank. Raises
+    PolicyError for a policy that there is none of, and for one that needs a ranker, its calibration or a column that is
+    lacking.
     """
-    orders: dict[str, Order] = {}
-    for policy in options.policies:
-        if policy == "lambdarank" and ranker is not None:
-            orders[policy] = lambdarank_order(ranker)
-        elif policy in ORDERS:
-            orders[policy] = ORDERS[policy]
-        else:
-            why = "it needs a ranker" if policy == "lambdarank" else f"there are {', '.join([*ORDERS, 'lambdarank'])}"
-            raise PolicyError(f"policy {policy} cannot be used: {why}")
-    return _slates(requests, pl.DataFrame(features), turns, orders, options, counter)
+    named = rankings or {}
+    policies = policies_of(options.policies, ranker, features.column_names, named)
+    candidates = own_candidates(options.policies, features.column_names, pools, named, turns)
+    return slates_by(requests, pl.DataFrame(features), turns, policies, options, counter, candidates)
 
 
 def oracle_slates(
@@ -67,22 +67,28 @@ def oracle_slates(
 ) -> pa.Table:
     """Slates (SLATES) of the policy `oracle`: what a perfect ranker would do with the same pool and fill."""
     marked = mark_gold(pl.DataFrame(features), pl.DataFrame(labels))
-    return _slates(requests, marked, turns, {"oracle": oracle_order}, options, counter)
+    return slates_by(requests, marked, turns, policies_of([ORACLE], None, ()), options, counter)
 
 
-def _slates(
+def slates_by(
     requests: pa.Table,
     features: pl.DataFrame,
     turns: pa.Table,
-    orders: Mapping[str, Order],
+    policies: Mapping[str, Policy],
     options: SlateOptions,
     counter: TokenCounter,
+    candidates: Mapping[str, pl.DataFrame] | None = None,
 ) -> pa.Table:
-    # Together and by pool position, whatever the order of the input: orders and fills count on it.
-    features = features.sort(*schemas.REQUEST_KEY, "pool_position").with_row_index("row")
-    ordered = {policy: order(features) for policy, order in orders.items()}
-    candidates = dict(features.group_by(*schemas.REQUEST_KEY))
-    shown = features.select(*schemas.TURN_KEY).unique()
+    """Slates (SLATES) of every request under each of `policies`, by name, whatever `options` names.
+
+    A policy orders and fills the `candidates` of its name, the `features` where there are none: frames with the key of
+    request and turn, pool_position, and the columns that its order reads.
+    """
+    own = candidates or {}
+    ranked = {name: _Ranked(own[name], policy) for name, policy in policies.items() if name in own}
+    of_pools = [policy for name, policy in policies.items() if name not in own]
+    ranked |= dict.fromkeys([name for name in policies if name not in own], _Ranked(features, *of_pools))
+    shown = pl.concat([frame.select(*schemas.TURN_KEY) for frame in (features, *own.values())]).unique()
     histories = dict(pl.DataFrame(turns).join(shown, on="history_id", how="semi").group_by("history_id"))
     asked = pl.DataFrame(requests).select(*schemas.REQUEST_KEY).sort(*schemas.REQUEST_KEY)
     style = STYLES[options.style](counter)
@@ -90,11 +96,23 @@ def _slates(
     for (history_id,), of_history in asked.group_by("history_id", maintain_order=True):
         catalog = Catalog(histories.get((history_id,)), shown, style, counter)
         for request_id in of_history["request_id"]:
-            pool = Pool(candidates.get((history_id, request_id)), catalog)
-            for policy, order in ordered.items():
-                for slate in pool.fill(order, options.budgets):
-                    rows.append({"request_id": request_id, "history_id": history_id, "policy": policy, **slate})
+            key = (history_id, request_id)
+            pools = {each: Pool(each.of_request.get(key), catalog) for each in set(ranked.values())}
+            for name, policy in policies.items():
+                ordered = ranked[name].ordered[policy.order]
+                for slate in pools[ranked[name]].fill(ordered, policy.fill, options.budgets):
+                    rows.append({"request_id": request_id, "history_id": history_id, "policy": name, **slate})
     return pa.Table.from_pylist(rows, schemas.SLATES)
+
+
+class _Ranked:
+    """Candidates by request, and their rows in the order of each policy."""
+
+    def __init__(self, candidates: pl.DataFrame, *policies: Policy) -> None:
+        # Together and by pool position, whatever the order of the input: orders and fills count on it.
+        together = candidates.sort(*schemas.REQUEST_KEY, "pool_position").with_row_index("row")
+        self.of_request = dict(together.group_by(*schemas.REQUEST_KEY))
+        self.ordered = {order: order(together) for order in {policy.order for policy in policies}}
 
 
 class Catalog:
@@ -167,7 +185,7 @@ class Pool:
         self._places = np.array([catalog.place[pair] for pair in pairs], np.int64)
         self._rendered = lru_cache(maxsize=None)(catalog.render_and_count)
 
-    def fill(self, order: Ordered, budgets: Sequence[int]) -> Iterator[dict[str, Any]]:
+    def fill(self, order: Ordered, fill: Fill, budgets: Sequence[int]) -> Iterator[dict[str, Any]]:
         """One slate for each budget: its text, its tokens and its items."""
         within = slice(self._first, self._first + len(self._places))
         rows = order.rows[within] - self._first
@@ -176,9 +194,15 @@ class Pool:
         ranks[ranking] = np.arange(1, len(ranking) + 1)
         scores = np.full(len(ranks), np.nan)
         scores[ranking] = order.scores[within][rows]
-        parts = (self._catalog.shown.session_indices, self._catalog.line_tokens, self._catalog.header_tokens)
-        for budget in budgets:
-            chosen = plan(ranking.tolist(), *parts, budget, self._catalog.saving())
+        candidates = Candidates(
+            ranking.tolist(),
+            scores[ranking],
+            self._catalog.shown.session_indices,
+            self._catalog.line_tokens,
+            self._catalog.header_tokens,
+            self._catalog.saving,
+        )
+        for budget, chosen in zip(budgets, fill(candidates, budgets), strict=True):
             filled = settle(chosen, budget, lambda places: self._rendered(tuple(places)))
             items = [
                 self._item(place, int(ranks[place]), float(scores[place]), tokens)

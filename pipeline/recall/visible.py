@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import polars as pl
 
 from pipeline.recall.history import History, Mask, Request
 
@@ -25,6 +26,16 @@ def visible(history: History, request: Request) -> Mask:
             at_bound &= history.turn_index <= request.seen_turn
         mask &= (history.session_index < request.seen_session) | at_bound
     return mask
+
+
+def hidden() -> pl.Expr:
+    """Whether `visible` hides a turn: for rows with its session_index, turn_index and session_time, and the asked_at,
+    seen_session and seen_turn of the request."""
+    session, turn = pl.col("session_index"), pl.col("turn_index")
+    later = pl.col("session_time") > pl.col("asked_at")
+    beyond = (session > pl.col("seen_session")) | ((session == pl.col("seen_session")) & (turn > pl.col("seen_turn")))
+    # A comparison with null is null, and hides nothing.
+    return later.fill_null(value=False) | beyond.fill_null(value=False)
 
 
 def views(history: History, requests: Sequence[Request]) -> Iterator[tuple[Mask, list[Request]]]:

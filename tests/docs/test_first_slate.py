@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,42 +9,14 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from pages import FIRST_SLATE, ROOT, blocks
-
-COMMAND = "import sys; sys.argv[0] = 'slatemill'; from jobs.cli import main; main()"
+from pages import FIRST_SLATE, blocks
+from walk import in_order, run_blocks
 
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What each `sh` block of the page wrote to standard output, the blocks run in order by a shell."""
-    folder = tmp_path_factory.mktemp("walk")
-    program = folder / "bin" / "slatemill"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-c", COMMAND])} "$@"\n')
-    program.chmod(0o755)
-    home = folder / "home"
-    home.mkdir()
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("MLFLOW")},
-        "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-        "XDG_CACHE_HOME": str(folder / "cache"),
-        "COLUMNS": "80",
-    }
-    found = []
-    for block in blocks(FIRST_SLATE, "sh"):
-        done = subprocess.run(
-            ["bash", "-e"], input=block, cwd=home, env=environment, capture_output=True, text=True, check=False
-        )  # fmt: skip
-        assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
-        found.append(done.stdout)
-    return found
-
-
-def in_order(shown: str, output: str) -> bool:
-    """Whether the lines of a page's example stand in an output, in order; `...` stands for any lines."""
-    lines = iter(line.rstrip() for line in output.splitlines())
-    return all(line.rstrip() in lines for line in shown.splitlines() if line.strip() not in ("", "..."))
+    return run_blocks(blocks(FIRST_SLATE, "sh"), tmp_path_factory.mktemp("walk"))
 
 
 @pytest.mark.cluster

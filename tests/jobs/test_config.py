@@ -32,6 +32,11 @@ def test_agentmemrec_is_the_recipe_of_the_paper():
         ("name: x\nslates: {budgets: [0]}", "budgets must be positive"),
         ("name: x\nembedder: null", "recall.channels names dense, but embedder is null"),
         ("name: x\nrecall: {channels: [bm25]}\nslates: {policies: [dense_order]}", "needs the channel dense"),
+        ("name: x\nslates: {policies: [lamdarank]}", "unknown policy lamdarank; did you mean lambdarank"),
+        ("name: x\nslates: {policies: [bm25_oder]}", "did you mean bm25_order.*Known here: .*dense_order.*knapsack"),
+        ("name: x\nslates: {policies: [bm52_order]}", "needs the channel bm52.*did you mean bm25_order"),
+        ("name: x\nslates: {policies: [cross_encoder_order]}", "needs a cross-encoder, and the profile has none"),
+        ("name: x\nslates: {policies: [oracle, oracle]}", "policies must be distinct"),
         ("name: a/b", "name"),
         ("- 1", "must be a mapping"),
         ("a: [", "is not YAML"),
@@ -40,6 +45,12 @@ def test_agentmemrec_is_the_recipe_of_the_paper():
 def test_what_is_wrong_is_said_with_what_would_do(text, message):
     with pytest.raises(ConfigError, match=message):
         parse_profile(text, "p.yaml")
+
+
+def test_a_profile_may_name_every_policy_of_its_channels_and_no_other():
+    named = "[recall_order, bm25_order, lambdarank, adaptive_k, knapsack, oracle]"
+    profile = parse_profile(f"name: x\nrecall: {{channels: [bm25]}}\nslates: {{policies: {named}}}", "p.yaml")
+    assert profile.learned_policies == ("lambdarank", "adaptive_k", "knapsack")
 
 
 def test_an_unknown_profile_names_those_there_are():

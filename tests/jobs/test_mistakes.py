@@ -47,6 +47,7 @@ MISTAKES = {
     "a profile that is no text": ("run lake -p binary.yaml", "UTF-8"),
     "a profile that is a list": ("run lake -p list.yaml", "mapping"),
     "a profile with a misspelt key": ("run lake -p misspelt.yaml", "did you mean slates"),
+    "a profile with a misspelt policy": ("run lake -p policy.yaml", "unknown policy knapsak; did you mean knapsack"),
     "a profile with a model that is not here": ("run lake -p model.yaml", "nobody/no-model"),
     "budgets that are no numbers": ("run lake -p lexical --budgets 900,many", "900,2700"),
     "a budget of nothing": ("run lake -p lexical --budgets 0", "^--budgets 0: budgets must be positive"),
@@ -81,6 +82,15 @@ MISTAKES = {
         "^--key hist=user: the left side",
     ),
     "an output below a file": ("synth empty.json/x.json", "exists|Not a directory"),
+    "a ranking for a lake without requests": ("rankings import lake good.json --name mem0", "holds no request yet"),
+    "a ranking called like a policy": ("rankings import lake good.json --name knapsack", "cannot be called knapsack"),
+    "a ranking called nearly like a policy": (
+        "rankings import lake good.json --name oracel",
+        "cannot be called oracel",
+    ),
+    "a ranking whose name is no part of a path": ("rankings import lake good.json --name a/b", "part of a path"),
+    "a policy that was not imported": ("run lake -p ranked.yaml", "mem0 was not imported.*rankings import .*knapsack"),
+    "a plan with a policy that was not imported": ("plan lake -p ranked.yaml", "mem0 was not imported"),
     "a model that is not there": ("models fetch ./nowhere copy", "no folder"),
     "a model that only a hub has": ("models fetch nobody/no-model copy", "HF_HUB_OFFLINE"),
     "a folder that holds something else": ("models fetch all-MiniLM-L6-v2 full", "holds something else"),
@@ -109,6 +119,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "bad.yaml": "name: [",
         "list.yaml": "- name",
         "misspelt.yaml": "name: x\nslaets: {}\n",
+        "ranked.yaml": "name: x\nembedder: null\nrecall: {channels: [bm25]}\nslates: {policies: [mem0]}\n",
+        "policy.yaml": "name: x\nslates: {policies: [knapsak]}\n",
         "model.yaml": "name: x\nembedder: {model: nobody/no-model}\n",
     }
     for name, text in files.items():

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
+from models.calibration import Calibration
 from models.ranker import LightGBMRanker, RankerError, RankerParams, auc, fit, ndcg_at
 
 NAMES = ("good", "noise", "cross_encoder")
@@ -154,6 +155,20 @@ def test_saved_and_loaded_it_is_the_same(ranker: LightGBMRanker, tmp_path: Path)
     np.testing.assert_array_equal(loaded.score(rows, NAMES), ranker.score(rows, NAMES))
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["model.txt", "ranker.json"]
     assert (tmp_path / "out" / "model.txt").read_text().startswith("tree\n"), "LightGBM's own text, no pickle"
+
+
+@pytest.mark.flash
+def test_a_calibration_is_kept_and_part_of_the_identity(ranker: LightGBMRanker, tmp_path: Path) -> None:
+    calibrated = replace(ranker, calibration=Calibration(slope=0.5, intercept=-1.25))
+    other = replace(ranker, calibration=Calibration(slope=0.5, intercept=-1.5))
+    assert len({ranker.identity, calibrated.identity, other.identity}) == 3
+    calibrated.save(tmp_path)
+    assert LightGBMRanker.load(tmp_path) == calibrated
+    assert LightGBMRanker.load(tmp_path).calibration == Calibration(slope=0.5, intercept=-1.25)
+    path = tmp_path / "ranker.json"
+    path.write_text(path.read_text().replace("-1.25", "-2.25"))
+    with pytest.raises(RankerError, match="one was changed"):
+        LightGBMRanker.load(tmp_path)
 
 
 @pytest.mark.flash

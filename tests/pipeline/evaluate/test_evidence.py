@@ -8,11 +8,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_request import FIRST, Fewest, answered, key_of
+from one_request import FIRST, Fewest, Words, answered, key_of
 
 from pipeline import schemas
 from pipeline.evaluate.evidence import evidence_of
 from pipeline.evaluate.losses import LOSSES
+from pipeline.policies.slates import SlateOptions, slates
 
 pytestmark = pytest.mark.flash
 
@@ -257,6 +258,21 @@ def test_where_the_ranker_is_absent_or_orders_otherwise_than_the_run_its_ranks_a
         assert losses(found)["lambdarank", 9, 1] == "rank_unknown"
         assert found.in_slate.filter(policy="lambdarank")["rank"].to_list() == [None]
         assert losses(found)["recall_order", 9, 1] != "rank_unknown"
+
+
+def test_under_an_imported_ranking_its_own_ranks_say_where_evidence_was_lost():
+    tables, options = answered([["kite", "lamp", "moss kite moss", "drum"]], {(0, 0), (0, 1), (0, 2)}, "kite", 1)
+    key = {"request_id": "q", "history_id": "h", "session_index": FIRST}
+    rows = [{**key, "turn_index": turn, "score": score} for turn, score in ((3, 3.0), (1, 2.0), (2, 1.0))]
+    rankings = {"other": pa.Table.from_pylist(rows, schemas.RANKINGS)}
+    asked = (tables.requests, tables.features, tables.turns, SlateOptions(("other",), (9,)))
+    made = slates(*asked, Words(), rankings=rankings)
+    found = evidence_of(replace(tables, slates=made, rankings=rankings), options, None)
+    assert found.in_slate.select("number", "in_slate", "rank", "lost").rows() == [
+        (1, False, None, "not_in_pool"),
+        (2, True, 2, None),
+        (3, False, 3, "ranked_too_low"),
+    ]
 
 
 def test_every_word_for_a_loss_is_explained():

@@ -175,3 +175,38 @@ def test_evidence_that_arrived_after_its_request_is_unseen_unless_the_run_read_t
     labels = pa.Table.from_pylist(moved, schemas.LABELS)
     frame = outcomes(requests, labels, pools, slates, sources, turns, noted, arrived, as_of)
     assert frame["n_unseen"].to_list() == [unseen] * frame.height
+
+
+def ranked(*turns: tuple[int, int]) -> pa.Table:
+    rows = [
+        {"request_id": "q0", "history_id": "h0", "session_index": s, "turn_index": t, "score": 1.0} for s, t in turns
+    ]
+    return pa.Table.from_pylist(rows, schemas.RANKINGS)
+
+
+def of_two_policies(gold, pool, slate):
+    """The tables of one request whose slate is that of policy p and of policy other."""
+    made = tables([(gold, pool, slate, "1")])
+    other = pl.DataFrame(made[3]).with_columns(policy=pl.lit("other")).to_arrow().cast(schemas.SLATES)
+    return [*made[:3], pa.concat_tables([made[3], other]), *made[4:]]
+
+
+@pytest.mark.parametrize(
+    ("ranking", "complete"),
+    [([(1, 0), (2, 0)], True), ([(1, 0)], False), ([], False), ([(2, 0), (1, 0), (3, 0)], True)],
+)
+def test_the_pool_of_an_imported_ranking_is_what_it_ranks_and_of_no_other_policy(ranking, complete):
+    gold = {(1, 0), (2, 0)}
+    frame = outcomes(*of_two_policies(gold, {(1, 0)}, gold), rankings={"other": ranked(*ranking)})
+    assert dict(frame.select("policy", "pool_complete").iter_rows()) == {"p": False, "other": complete}
+    assert frame["slate_complete"].to_list() == [True, True]
+
+
+@pytest.mark.parametrize(("as_of", "complete"), [("arrival", False), ("latest", True)])
+def test_a_ranked_turn_that_arrived_after_its_request_is_in_no_pool_unless_the_run_read_the_latest(as_of, complete):
+    made = of_two_policies({(1, 0)}, set(), set())
+    late = 3 << 20
+    labels = pl.DataFrame(made[1]).with_columns(session_index=pl.lit(late, pl.Int64)).to_arrow().cast(schemas.LABELS)
+    rankings = {"other": ranked((late, 0))}
+    frame = outcomes(made[0], labels, *made[2:], as_of=as_of, rankings=rankings)
+    assert frame.filter(policy="other")["pool_complete"].to_list() == [complete]

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.calibration import Calibration
 from models.tokens import token_counter
-from pipeline.policies.fill import plan, settle
+from pipeline.policies.adaptive_k import adaptive_k
+from pipeline.policies.fill import Candidates, greedy, plan, settle
+from pipeline.policies.knapsack import knapsack_fill
 
 COUNTER = token_counter("o200k_base")
 pytestmark = pytest.mark.flash
@@ -35,12 +39,22 @@ def joined(lines: list[str]):
     return render_and_count
 
 
-@given(st.lists(NASTY, max_size=12), st.integers(0, 60), st.randoms(use_true_random=False))
-def test_a_slate_is_never_over_its_budget_however_the_tokenizer_merges(lines, budget, random):
+FILLS = {
+    "greedy": greedy,
+    "adaptive_k": adaptive_k,
+    "knapsack": knapsack_fill(Calibration(slope=1.0, intercept=0.0)),
+}
+
+
+@pytest.mark.parametrize("fill", FILLS.values(), ids=FILLS)
+@given(lines=st.lists(NASTY, max_size=12), budget=st.integers(0, 60), random=st.randoms(use_true_random=False))
+def test_a_slate_is_never_over_its_budget_however_the_tokenizer_merges(fill, lines, budget, random):
     ranking = list(range(len(lines)))
     random.shuffle(ranking)
     # Counts of parts that are too low on purpose: the final count must hold all the same.
-    planned = plan(ranking, [0] * len(lines), [1] * len(lines), [0] * len(lines), budget)
+    scores = np.linspace(1, 0, len(lines))
+    candidates = Candidates(ranking, scores, [0] * len(lines), [1] * len(lines), [0] * len(lines))
+    (planned,) = fill(candidates, [budget])
     filled = settle(planned, budget, joined(lines))
     assert filled.n_tokens <= budget
     assert filled.n_tokens == COUNTER.count(filled.text)

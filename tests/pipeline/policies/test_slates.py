@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from models.calibration import Calibration
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.features.registry import AGENTMEMREC
@@ -63,6 +64,7 @@ LABELS = pa.Table.from_pylist(
 class ByLength:
     identity = "by-length"
     feature_names = AGENTMEMREC
+    calibration = Calibration(slope=1.0, intercept=0.0)
 
     def score(self, features, names):
         assert tuple(names) == self.feature_names
@@ -106,9 +108,65 @@ def test_the_oracle_takes_gold_first():
     assert [(i["session_index"], i["turn_index"]) for i in rows[0]["items"]] == [(1, 0)]
 
 
-def test_lambdarank_without_a_ranker_is_refused():
+@pytest.mark.parametrize("policy", ["lambdarank", "adaptive_k", "knapsack"])
+def test_a_policy_of_the_ranker_is_refused_without_one(policy):
     with pytest.raises(PolicyError, match="needs a ranker"):
-        made(("lambdarank",))
+        made((policy,))
+
+
+def test_the_knapsack_shows_two_turns_of_one_session_where_the_ranking_alone_shows_one():
+    # Pool positions are the scores: the turn of session 2 first, then the two of session 1.
+    features = pa.Table.from_pylist(
+        [candidate(3, 2, 0), candidate(2, 1, 1), candidate(1, 1, 0)], schemas.features(AGENTMEMREC)
+    )
+    turns = pa.Table.from_pylist([turn(1, 0, "ok"), turn(1, 1, "ok"), turn(2, 0, "word " * 9)], schemas.TURNS)
+    options = SlateOptions(("lambdarank", "knapsack"), (26,))
+    rows = slates(REQUESTS, features, turns, options, COUNTER, ByLength()).to_pylist()[:2]
+    assert [[item["session_index"] for item in row["items"]] for row in rows] == [[2], [1, 1]]
+    assert [[item["rank"] for item in row["items"]] for row in rows] == [[1], [3, 2]]
+    assert all(row["n_tokens"] == COUNTER.count(row["text"]) <= 26 for row in rows)
+
+
+def test_a_channel_s_policy_goes_by_the_pools_where_the_features_lack_it():
+    def pooled(position: int, session: int, index: int, rank: int) -> dict:
+        key = {"request_id": "q1", "history_id": "h", "session_index": session, "turn_index": index}
+        return {**key, "pool_position": position, "rrf_score": 0.0, "moss_score": 9.0 - rank, "moss_rank": rank}
+
+    rows = [pooled(1, 1, 1, 3), pooled(2, 2, 0, 1), pooled(3, 1, 0, 2)]
+    pools = pa.Table.from_pylist(rows, schemas.pools(["moss"]))
+    options = SlateOptions(("recall_order", "moss_order", "bm25_order"), (100,))
+    with pytest.raises(PolicyError, match="moss_score"):
+        slates(REQUESTS, FEATURES, TURNS, options, COUNTER)
+    made = slates(REQUESTS, FEATURES, TURNS, options, COUNTER, pools=pools).to_pylist()[:3]
+    ranks = [[(item["rank"], item["score"]) for item in row["items"]] for row in made]
+    assert ranks == [[(2, None), (3, None), (1, None)], [(1, 8.0), (2, 7.0), (3, 6.0)], [(2, 2.0), (1, 3.0), (3, 1.0)]]
+
+
+def ranking(*turns: tuple[int, int, float]) -> pa.Table:
+    rows = [
+        {"request_id": "q1", "history_id": "h", "session_index": s, "turn_index": t, "score": x} for s, t, x in turns
+    ]
+    return pa.Table.from_pylist(rows, schemas.RANKINGS)
+
+
+def test_an_imported_ranking_is_filled_with_its_own_turns_also_those_outside_the_pool():
+    outside = pa.concat_tables([TURNS, pa.Table.from_pylist([turn(3, 0, "Outside")], schemas.TURNS)])
+    options = SlateOptions(("recall_order", "other"), (100,))
+    rankings = {"other": ranking((3, 0, 0.5), (1, 0, 0.9))}
+    rows = slates(REQUESTS, FEATURES, outside, options, COUNTER, rankings=rankings).to_pylist()
+    assert [row["policy"] for row in rows] == ["recall_order", "other"] * 2
+    assert rows[1]["text"] == "# undated\nuser: Outside\n# 9 May 2023, 08:00\nuser: I bought a kite."
+    assert [(item["rank"], item["score"]) for item in rows[1]["items"]] == [(2, 0.5), (1, 0.9)]
+    assert (rows[3]["text"], rows[3]["items"]) == ("", []), "it ranks nothing for q2"
+    assert (
+        rows[0] == slates(REQUESTS, FEATURES, outside, SlateOptions(("recall_order",), (100,)), COUNTER).to_pylist()[0]
+    )
+
+
+def test_a_ranked_turn_that_the_run_does_not_give_to_the_request_is_not_shown():
+    rankings = {"other": ranking((7, 0, 0.9), (1, 0, 0.1))}
+    row = slates(REQUESTS, FEATURES, TURNS, SlateOptions(("other",), (100,)), COUNTER, rankings=rankings).to_pylist()[0]
+    assert row["text"] == "# 9 May 2023, 08:00\nuser: I bought a kite."
 
 
 def of_history(table: pa.Table, history_id: str) -> pa.Table:
@@ -184,11 +242,12 @@ def numbered(lines: list[tuple[str, str | None]]) -> tuple[pa.Table, pa.Table]:
 
 @settings(deadline=None, max_examples=60)
 @given(said(TEXTS), st.integers(0, 160), st.sampled_from(sorted(STYLES)))
-def test_no_slate_is_over_its_budget_whatever_the_texts_and_speakers(lines, budget, style):
+def test_no_slate_of_any_policy_is_over_its_budget_whatever_the_texts_and_speakers(lines, budget, style):
     turns, features = numbered(lines)
-    row = slates(REQUESTS, features, turns, SlateOptions(("recall_order",), (budget,), style), COUNTER).to_pylist()[0]
-    assert row["n_tokens"] == COUNTER.count(row["text"]) <= budget
-    assert bool(row["items"]) == bool(row["text"])
+    options = SlateOptions(("recall_order", "bm25_order", "lambdarank", "adaptive_k", "knapsack"), (budget,), style)
+    for row in slates(REQUESTS, features, turns, options, COUNTER, ByLength()).to_pylist():
+        assert row["n_tokens"] == COUNTER.count(row["text"]) <= budget
+        assert bool(row["items"]) == bool(row["text"])
 
 
 def test_a_turn_of_a_megabyte_is_skipped_and_the_walk_goes_on():
