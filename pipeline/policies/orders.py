@@ -59,15 +59,19 @@ def mark_gold(features: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
     return marked.with_columns(pl.col("gold").fill_null(0.0))
 
 
-def lambdarank_order(ranker: Ranker) -> Order:
-    """By the ranker's score, rounded to 1e-6; ties by pool position. The features must hold those of the ranker."""
-    names = ranker.feature_names
+def score_order(scores_of: Callable[[pl.DataFrame], Scores]) -> Order:
+    """By a score of each row, rounded to 1e-6; ties by pool position."""
 
     def order(features: pl.DataFrame) -> Ordered:
-        scores = np.round(ranker.score(feature_matrix(features, names), names), 6)
-        return _ordered(features, scores, "pool_position", scores_first=True)
+        return _ordered(features, np.round(scores_of(features), 6), "pool_position", scores_first=True)
 
     return order
+
+
+def lambdarank_order(ranker: Ranker) -> Order:
+    """By the ranker's score. The features must hold those of the ranker."""
+    names = ranker.feature_names
+    return score_order(lambda features: ranker.score(feature_matrix(features, names), names))
 
 
 def feature_matrix(features: pl.DataFrame, names: Sequence[str]) -> npt.NDArray[np.float32]:

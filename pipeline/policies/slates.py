@@ -54,7 +54,7 @@ def slates(
         else:
             why = "it needs a ranker" if policy == "lambdarank" else f"there are {', '.join([*ORDERS, 'lambdarank'])}"
             raise PolicyError(f"policy {policy} cannot be used: {why}")
-    return _slates(requests, pl.DataFrame(features), turns, orders, options, counter)
+    return slates_by(requests, pl.DataFrame(features), turns, orders, options, counter)
 
 
 def oracle_slates(
@@ -67,10 +67,10 @@ def oracle_slates(
 ) -> pa.Table:
     """Slates (SLATES) of the policy `oracle`: what a perfect ranker would do with the same pool and fill."""
     marked = mark_gold(pl.DataFrame(features), pl.DataFrame(labels))
-    return _slates(requests, marked, turns, {"oracle": oracle_order}, options, counter)
+    return slates_by(requests, marked, turns, {"oracle": oracle_order}, options, counter)
 
 
-def _slates(
+def slates_by(
     requests: pa.Table,
     features: pl.DataFrame,
     turns: pa.Table,
@@ -78,6 +78,10 @@ def _slates(
     options: SlateOptions,
     counter: TokenCounter,
 ) -> pa.Table:
+    """Slates (SLATES) of every request under orders of any making, each named as its policy; else as `slates`.
+
+    `features` may lack requests (their slates are empty) and candidates (they are in no slate).
+    """
     # Together and by pool position, whatever the order of the input: orders and fills count on it.
     features = features.sort(*schemas.REQUEST_KEY, "pool_position").with_row_index("row")
     ordered = {policy: order(features) for policy, order in orders.items()}
