@@ -1,8 +1,8 @@
-"""Calls that depend on nothing but their arguments, on all cores of this machine."""
+"""Calls that depend on nothing but their arguments, side by side on Ray."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import ray
@@ -32,6 +32,39 @@ def each(call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]], workers
         while waiting:
             done, waiting = ray.wait(waiting, num_returns=1)
             yield _result(done[0])
+
+
+def gathered(
+    call: Callable[..., Any],
+    shared: Any,
+    arguments: Sequence[tuple[Any, ...]],
+    *,
+    workers: int | None = None,
+    address: str | None = None,
+    memory: int = 0,
+    advance: Callable[[int], None] = lambda _: None,
+) -> list[Any]:
+    """The results of `call(shared, *one)` in the order of `arguments`, whatever the number of workers.
+
+    `shared` travels once. At most `workers` calls are under way at once, and of those that each need `memory` bytes
+    only as many as a machine holds. `advance` is told how many are done. What a call raises is raised here, and the
+    rest is given up. Raises WorkerDied, and ConnectionError as cluster.rayenv.session.
+    """
+    results: list[Any] = [None] * len(arguments)
+    with rayenv.session(workers, address) as capacity:
+        reserved = min(memory, rayenv.largest_memory())
+        remote = ray.remote(num_cpus=1, max_retries=3, retry_exceptions=False, memory=reserved or None)(call)
+        held = ray.put(shared)
+        places: dict[Any, int] = {}
+        done = 0
+        for place, one in enumerate(arguments):
+            places[remote.remote(held, *one)] = place
+            while len(places) >= (capacity.workers if place + 1 < len(arguments) else 1):
+                over, _ = ray.wait(list(places), num_returns=1)
+                results[places.pop(over[0])] = _result(over[0])
+                done += 1
+                advance(done)
+    return results
 
 
 def _result(reference: Any) -> Any:

@@ -54,6 +54,11 @@ def session(workers: int | None = None, address: str | None = None) -> Iterator[
             ray.shutdown()
 
 
+def largest_memory() -> int:
+    """Bytes that the largest machine of the running Ray gives to tasks: one that asks for more would wait for ever."""
+    return int(max((node["Resources"].get("memory", 0) for node in ray.nodes() if node["Alive"]), default=0))
+
+
 def _start(workers: int | None, address: str | None) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     common = {

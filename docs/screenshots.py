@@ -28,7 +28,7 @@ from jobs.show_report import show_request
 from jobs.status import status
 from jobs.status_report import show_status
 from jobs.synth import synth
-from jobs.train import train
+from jobs.train.job import Wanted, train
 from models.registry import load_ranker
 
 IMAGES = Path(__file__).parent / "img"
@@ -59,7 +59,7 @@ def _take_all(images: Path) -> None:
     lake = Lake.init("lake")
     _arrive(lake, seed=0)
     run(lake, profile, Resources(WORKERS), None, None)
-    train(lake, profile, Resources(WORKERS), 0.5, None)
+    train(lake, profile, Resources(WORKERS), Wanted(0.5))
     champion = load_ranker(None, profile.name)
     assert champion is not None
     _arrive(lake, seed=1)

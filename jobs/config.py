@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from jobs.names import PROFILE_FILES, profile_names
-from models.ranker import RankerParams
+from models.ranker_params import RankerOptions
 from pipeline.features.registry import AGENTMEMREC, default_features, feature
 from pipeline.policies.registry import known_policies, needs_ranker, why_unknown
 from pipeline.recall.late.options import Code
@@ -79,7 +79,7 @@ class Profile(_Strict):
     recall: PoolOptions = PoolOptions()
     features: tuple[str, ...] = Field(default=AGENTMEMREC, min_length=1)
     slates: SlateChoices = SlateChoices()
-    ranker: RankerParams = RankerParams()
+    ranker: RankerOptions = RankerOptions()
     as_of: Literal["arrival", "latest"] = "arrival"
 
     @model_validator(mode="before")

@@ -26,7 +26,8 @@ from jobs.run import Resources, RunFailed, run
 from jobs.show import show
 from jobs.show_slate_report import show_text
 from jobs.synth import synth
-from jobs.train import train
+from jobs.train.job import Wanted, train
+from jobs.train.report import show_few_groups, show_training
 from pipeline import schemas
 from pipeline.evaluate.summary import Summary
 
@@ -77,9 +78,9 @@ def demo(folder: Path, histories: int, sessions: int, workers: int | None, out: 
     )
     out.rule("2. a ranker, trained on half of them")
     _tell("It learns from known evidence which turns to put first.", out)
-    trained = train(lake, profile, resources, _HOLDOUT, folder / "ranker")
-    report.show_training(trained, out)
-    report.show_few_groups(trained, out)
+    trained = train(lake, profile, resources, Wanted(_HOLDOUT, out=folder / "ranker"))
+    show_training(trained, out)
+    show_few_groups(trained, out)
     out.rule("3. slates")
     _tell(
         "A slate is the text that a model is given to read with a request: the few turns of a long past that fit a "

@@ -9,12 +9,13 @@ from cluster.errors import LakeError
 from cluster.exits import FAILED_SHARDS, USAGE
 from cluster.parallel import WorkerDied
 from jobs.config import ConfigError
+from jobs.promote import NothingToCompare
 from jobs.reach import NotReached, without_secrets
 from jobs.run import RunFailed
-from jobs.train import NothingToLearn
+from jobs.train.data import NothingToLearn
 from models.fetch import FolderTaken
 from models.ranker import RankerError
-from models.registry import RankerNotFound
+from models.registry import ChampionChanged, RankerNotFound
 from models.resolve import ModelNotFound
 from models.tracking import without_password
 from pipeline.ingest.errors import IngestError
@@ -23,6 +24,7 @@ from pipeline.policies.orders import PolicyError
 _MENDABLE = (
     LakeError,
     ConfigError,
+    NothingToCompare,
     PolicyError,
     NothingToLearn,
     FolderTaken,
@@ -39,7 +41,7 @@ def explain(error: Exception) -> tuple[str, int] | None:
     """The message and exit code of an error; None for one that no person has caused, which is a bug of ours."""
     if isinstance(error, RunFailed):
         return str(error), error.report.exit_code
-    if isinstance(error, WorkerDied):
+    if isinstance(error, (WorkerDied, ChampionChanged)):
         return str(error), FAILED_SHARDS
     if isinstance(error, _MENDABLE):
         return str(error), USAGE

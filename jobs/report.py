@@ -15,12 +15,8 @@ from cluster.hints import command
 from cluster.report import RunReport
 from jobs.ingest import NAMED, IngestReport
 from jobs.plain import first_line, plain
-from jobs.train import TrainReport
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
-
-FEW_GROUPS = 50
-"""Requests with evidence below which it is said that a ranker may be worse than none."""
 
 
 def show_ingest(source: str, result: IngestReport, lake: str, out: Console) -> None:
@@ -97,36 +93,6 @@ def show_trouble(result: RunReport, this_run: str, lake: str, err: Console) -> N
     for name in result.over_quarantine:
         said = f"{name}: quarantine is over the limit; see `{command('quarantine', 'list', lake)}`"
         err.print(said, style="red", markup=False, highlight=False, soft_wrap=True)
-
-
-def show_training(result: TrainReport, out: Console) -> None:
-    """What was fitted, how well it ranks, and where it is."""
-    counts = result.counts
-    out.print(
-        f"fitted on {counts['groups']:,} requests ({counts['rows']:,} candidates) of {counts['histories']:,} "
-        "histories; "
-        f"{counts['holdout_groups']:,} requests held out",
-        highlight=False,
-    )
-    for name, value in result.metrics.items():
-        out.print(f"  {name} {value:.3f}", highlight=False)
-    out.print(
-        f"registered: {result.version.name} version {result.version.version}"
-        f"{' (champion)' if result.version.is_champion else ''}",
-        highlight=False,
-    )
-
-
-def show_few_groups(result: TrainReport, out: Console) -> None:
-    """Says so where a ranker learned from so few requests that it may be worse than none."""
-    groups = result.counts["groups"]
-    if groups >= FEW_GROUPS:
-        return
-    said = (
-        f"learned from {groups} request{'s' * (groups != 1)} only: of so few, a ranker may be worse than the order of "
-        "recall. To compare the two, train with --holdout 0.5, run, then evaluate."
-    )
-    out.print(Text(said, style="yellow"))
 
 
 def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> None:

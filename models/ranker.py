@@ -14,50 +14,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from models.calibration import Calibration
+from models.ranker_params import RankerParams
 
 if TYPE_CHECKING:
     import lightgbm
 
 Matrix = npt.NDArray[np.float32]
 Scores = npt.NDArray[np.float64]
+Relevance = npt.NDArray[np.integer[Any]]
+Sizes = npt.NDArray[np.integer[Any]]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MODEL_FILE = "model.txt"
 ABOUT_FILE = "ranker.json"
+CARD_FILE = "card.md"
 
 MAX_GROUP_ROWS = 10_000
 """LightGBM's limit of rows in one query."""
 MAX_RELEVANCE = 30
 """LightGBM's highest label without a label_gain of one's own."""
 
-
-class RankerParams(BaseModel):
-    """What the fit depends on; the defaults are AgentMemRec's (arXiv 2610.34673, 4.3)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    num_leaves: int = Field(31, ge=2, le=1024)
-    trees: int = Field(300, ge=1, le=10_000)
-    learning_rate: float = Field(0.05, gt=0, le=1)
-    min_data_in_leaf: int = Field(20, ge=1)
-    seed: int = Field(0, ge=0)
-
-    def lightgbm(self) -> dict[str, Any]:
-        """LightGBM's own parameters: one thread and a fixed seed, so that equal data gives equal bytes."""
-        return {
-            "objective": "lambdarank",
-            "num_leaves": self.num_leaves,
-            "learning_rate": self.learning_rate,
-            "min_data_in_leaf": self.min_data_in_leaf,
-            "seed": self.seed,
-            "deterministic": True,
-            "force_row_wise": True,
-            "num_threads": 1,
-            "verbosity": -1,
-        }
+_END_OF_TREES = "\nend of trees\n"
 
 
 class _About(BaseModel):
@@ -94,13 +74,18 @@ class LightGBMRanker:
     """Measured when it was fitted; those that are not finite are not saved."""
     calibration: Calibration | None = None
     """Fitted on scores out of fold; None where none was."""
+    card: str = field(default="", repr=False)
+    """What a person should know before using it (Markdown), where it was trained with a card."""
 
     @cached_property
     def identity(self) -> str:
-        """SHA-256 (hex) of trees, features (names, order) and calibration: what a slate's stamp says of its ranker."""
-        names = json.dumps(self.feature_names)
+        """SHA-256 (hex) of what decides slates: the trees, the features' names and order, and the calibration.
+
+        Not of the parameters that LightGBM writes below its trees: equal trees give equal slates however they came.
+        """
+        names, trees = json.dumps(self.feature_names), self.model_text.partition(_END_OF_TREES)[0]
         calibrated = "" if self.calibration is None else f"\n{self.calibration.model_dump_json()}"
-        return hashlib.sha256(f"{names}\n{self.model_text}{calibrated}".encode()).hexdigest()
+        return hashlib.sha256(f"{names}\n{trees}{calibrated}".encode()).hexdigest()
 
     def score(self, features: Matrix, names: Sequence[str]) -> Scores:
         """Scores, shape (n,), of features of shape (n, len(names)); NaN is missing.
@@ -139,7 +124,10 @@ class LightGBMRanker:
             raise ValueError(f"features have shape {features.shape}, not (n, {len(names)})")
 
     def save(self, folder: Path) -> None:
-        """Write model.txt (LightGBM's text) and ranker.json; makes the folder. Raises OSError."""
+        """Write model.txt (LightGBM's text), ranker.json and, where there is one, card.md; makes the folder.
+
+        Raises OSError.
+        """
         about = _About(
             format_version=FORMAT_VERSION,
             slatemill_version=metadata.version("slatemill"),
@@ -154,6 +142,10 @@ class LightGBMRanker:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MODEL_FILE).write_bytes(self.model_text.encode())
         (folder / ABOUT_FILE).write_text(about.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        if self.card:
+            (folder / CARD_FILE).write_text(self.card, encoding="utf-8")
+        else:
+            (folder / CARD_FILE).unlink(missing_ok=True)  # of a ranker that was saved there before
 
     @classmethod
     def load(cls, folder: Path) -> LightGBMRanker:
@@ -161,6 +153,7 @@ class LightGBMRanker:
         try:
             model_text = (folder / MODEL_FILE).read_bytes().decode()
             about = _About.model_validate_json((folder / ABOUT_FILE).read_bytes())
+            card = (folder / CARD_FILE).read_text(encoding="utf-8") if (folder / CARD_FILE).exists() else ""
         except FileNotFoundError as error:
             missing = Path(error.filename).name
             raise RankerError(
@@ -173,15 +166,8 @@ class LightGBMRanker:
                 f"the ranker in {folder} has format {about.format_version} (slatemill {about.slatemill_version}); "
                 f"this slatemill reads format {FORMAT_VERSION}: train it anew"
             )
-        ranker = cls(
-            model_text,
-            about.feature_names,
-            about.params,
-            about.profile,
-            about.seen_histories,
-            about.metrics,
-            about.calibration,
-        )
+        known = (about.feature_names, about.params, about.profile, about.seen_histories, about.metrics)
+        ranker = cls(model_text, *known, about.calibration, card)
         if ranker.identity != about.identity:
             raise RankerError(f"{folder}: {MODEL_FILE} is not the model that {ABOUT_FILE} names: one was changed")
         return ranker
@@ -198,8 +184,8 @@ class LightGBMRanker:
 
 def fit(
     matrix: Matrix,
-    relevance: npt.NDArray[np.integer[Any]],
-    group_sizes: npt.NDArray[np.integer[Any]],
+    relevance: Relevance,
+    group_sizes: Sizes,
     feature_names: Sequence[str],
     params: RankerParams,
     *,
@@ -214,38 +200,69 @@ def fit(
     """
     import lightgbm  # noqa: PLC0415 - a second
 
+    data = _dataset(matrix, relevance, group_sizes, feature_names)
+    booster = lightgbm.train(params.lightgbm(), data, num_boost_round=params.trees)
+    histories = tuple(sorted(set(seen_histories)))
+    return LightGBMRanker(booster.model_to_string(), tuple(feature_names), params, profile, histories)
+
+
+def best_trees(
+    learned: tuple[Matrix, Relevance, Sizes],
+    judged: tuple[Matrix, Relevance, Sizes],
+    feature_names: Sequence[str],
+    params: RankerParams,
+) -> int:
+    """How many trees of a fit to `learned` rank `judged` best by NDCG at 10: at least 1, at most params.trees.
+
+    Both are (matrix, relevance, group_sizes) as `fit` takes them. The fit ends when early_stopping_rounds trees brought
+    nothing; without those it is params.trees. Raises as `fit`.
+    """
+    if not params.early_stopping_rounds:
+        return params.trees
+    import lightgbm  # noqa: PLC0415 - a second
+
+    data, watched = (_dataset(*groups, feature_names) for groups in (learned, judged))
+    stopping = lightgbm.early_stopping(params.early_stopping_rounds, verbose=False)
+    booster = lightgbm.train(params.lightgbm(), data, params.trees, valid_sets=[watched], callbacks=[stopping])
+    return max(1, int(booster.best_iteration))
+
+
+def _dataset(
+    matrix: Matrix, relevance: Relevance, group_sizes: Sizes, feature_names: Sequence[str]
+) -> lightgbm.Dataset:
+    import lightgbm  # noqa: PLC0415 - a second
+
     _check(matrix, relevance, group_sizes, feature_names)
-    data = lightgbm.Dataset(
+    return lightgbm.Dataset(
         matrix,
         label=relevance,
         group=group_sizes,
         feature_name=list(feature_names),
         params={"verbosity": -1, "feature_pre_filter": False},
     )
-    booster = lightgbm.train(params.lightgbm(), data, num_boost_round=params.trees)
-    histories = tuple(sorted(set(seen_histories)))
-    return LightGBMRanker(booster.model_to_string(), tuple(feature_names), params, profile, histories)
 
 
-def ndcg_at(
-    k: int,
-    relevance: npt.NDArray[np.integer[Any]],
-    scores: Scores,
-    group_sizes: npt.NDArray[np.integer[Any]],
-) -> float:
-    """Mean NDCG of the first k of each group (Jarvelin and Kekalainen 2002; gain 2^relevance - 1, discount log2).
+def ndcg_at(k: int, relevance: Relevance, scores: Scores, group_sizes: Sizes) -> float:
+    """The mean of ndcg_by_group over groups with relevance; NaN when there are none."""
+    by_group = ndcg_by_group(k, relevance, scores, group_sizes)
+    counted = ~np.isnan(by_group)
+    return float(np.mean(by_group[counted])) if counted.any() else float("nan")
 
-    Ties go by the order of the rows. Groups without relevance do not count; NaN when there are no others.
+
+def ndcg_by_group(k: int, relevance: Relevance, scores: Scores, group_sizes: Sizes) -> Scores:
+    """NDCG of the first k of each group (Jarvelin and Kekalainen 2002; gain 2^relevance - 1, discount log2).
+
+    Shape (groups,), NaN for a group without relevance. Ties go by the order of the rows.
     """
     group = np.repeat(np.arange(len(group_sizes)), group_sizes)
     gains = np.exp2(np.asarray(relevance, np.float64)) - 1
     best = _dcg(k, gains, -gains, group, len(group_sizes))
     got = _dcg(k, gains, -np.asarray(scores, np.float64), group, len(group_sizes))
-    counted = best > 0
-    return float(np.mean(got[counted] / best[counted])) if counted.any() else float("nan")
+    found: Scores = np.divide(got, best, out=np.full(len(best), np.nan), where=best > 0)
+    return found
 
 
-def auc(relevance: npt.NDArray[np.integer[Any]], scores: Scores) -> float:
+def auc(relevance: Relevance, scores: Scores) -> float:
     """Area under the ROC curve of relevant (> 0) against other candidates, over all groups; NaN without both."""
     relevant = np.asarray(relevance) > 0
     if relevant.all() or not relevant.any():
@@ -267,8 +284,8 @@ def _dcg(
 
 def _check(
     matrix: Matrix,
-    relevance: npt.NDArray[np.integer[Any]],
-    group_sizes: npt.NDArray[np.integer[Any]],
+    relevance: Relevance,
+    group_sizes: Sizes,
     feature_names: Sequence[str],
 ) -> None:
     if matrix.ndim != 2 or matrix.shape[1] != len(feature_names):

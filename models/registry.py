@@ -25,13 +25,19 @@ if TYPE_CHECKING:
 CHAMPION = "champion"
 EXPERIMENT = "slatemill"
 RANKER_FOLDER = "ranker"
-IDENTITY_TAG = "slatemill.ranker"
+PLOTS_FOLDER = "plots"
+TAG_PREFIX = "slatemill."
+IDENTITY_TAG = f"{TAG_PREFIX}ranker"
 
 _SPEC = re.compile(r"(?:models:/)?(?P<name>[^@/:'\"]+)(?:@(?P<alias>[\w-]+)|/(?P<version>\d+|latest))?")
 
 
 class RankerNotFound(ValueError):
     """What --ranker names is no folder and not in the registry; the message says what is."""
+
+
+class ChampionChanged(RuntimeError):
+    """The champion is no longer the one that a version was compared with."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +56,16 @@ def registered_name(profile: str) -> str:
 
 
 def log_training(
-    ranker: LightGBMRanker, params: Mapping[str, Any], metrics: Mapping[str, float], profile: str
+    ranker: LightGBMRanker,
+    params: Mapping[str, Any],
+    metrics: Mapping[str, float],
+    profile: str,
+    texts: Mapping[str, str] | None = None,
+    plots: Path | None = None,
 ) -> RegisteredVersion:
     """Log a training to MLflow (params, metrics, importances, the ranker as text) and register its ranker.
+
+    `texts` are further files by name, and `plots` a folder of pictures.
 
     The new version becomes the profile's champion if there is none. The ranker is saved with these metrics.
     Raises mlflow.exceptions.MlflowException when the store refuses.
@@ -67,8 +80,8 @@ def log_training(
             f"train {profile}",
             {**metrics, **flat},
             {"profile": profile, "ranker": ranker.identity, **params},
-            {"importances.json": json.dumps(importances, indent=2)},
-            {RANKER_FOLDER: Path(folder)},
+            {"importances.json": json.dumps(importances, indent=2), **(texts or {})},
+            {RANKER_FOLDER: Path(folder), **({} if plots is None else {PLOTS_FOLDER: plots})},
         )
     name = registered_name(profile)
     version = _register(registry, name, run.info.artifact_uri, run.info.run_id, ranker.identity)
@@ -83,10 +96,56 @@ def log_evaluation(
     params: Mapping[str, Any],
     artifacts: Mapping[str, str],
     experiment: str = EXPERIMENT,
+    run_name: str = "evaluate",
 ) -> str:
     """Log an evaluation to MLflow as one run; `artifacts` maps file names to text. Returns the run_id."""
-    run = log_run(client(), experiment, "evaluate", metrics, params, artifacts, {})
+    run = log_run(client(), experiment, run_name, metrics, params, artifacts, {})
     return str(run.info.run_id)
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A ranker and its place in the registry."""
+
+    name: str
+    version: str
+    ranker: LightGBMRanker
+
+
+def challenger_and_champion(spec: str) -> tuple[Registered, Registered | None]:
+    """What `spec` names (NAME/VERSION, NAME/latest, NAME@ALIAS; NAME is its latest), and its model's present champion.
+
+    Raises RankerNotFound, or RankerError for a ranker that was changed since it was written.
+    """
+    match = _SPEC.fullmatch(spec)
+    if match is None:
+        raise RankerNotFound(f"ranker {spec!r} is no NAME/VERSION of the registry, such as slatemill-lexical/2")
+    _require_store(spec)
+    registry = client()
+    latest = None if match["alias"] is not None else match["version"] or "latest"
+    found = _registered(registry, _version(registry, match["name"], match["alias"], latest))
+    champion = _by_alias(registry, match["name"], CHAMPION)
+    return found, None if champion is None else _registered(registry, champion)
+
+
+def crown(chosen: Registered, instead_of: Registered | None) -> None:
+    """Makes a version the champion of its model, unless another than `instead_of` has become that meanwhile.
+
+    Raises ChampionChanged.
+    """
+    registry = client()
+    present = _by_alias(registry, chosen.name, CHAMPION)
+    expected = None if instead_of is None else instead_of.version
+    if (None if present is None else str(present.version)) != expected:
+        raise ChampionChanged(f"{chosen.name} has another champion by now than it was compared with: promote again")
+    registry.set_registered_model_alias(chosen.name, CHAMPION, chosen.version)
+
+
+def tag(chosen: Registered, tags: Mapping[str, str]) -> None:
+    """Writes tags of a version, each after `slatemill.`."""
+    registry = client()
+    for name, value in tags.items():
+        registry.set_model_version_tag(chosen.name, chosen.version, f"{TAG_PREFIX}{name}", value)
 
 
 def load_ranker(spec: str | None, profile: str) -> tuple[LightGBMRanker, str] | None:
@@ -98,8 +157,11 @@ def load_ranker(spec: str | None, profile: str) -> tuple[LightGBMRanker, str] | 
     database is remembered until that database changes, for loading MLflow takes seconds.
     Raises RankerNotFound, or RankerError for a ranker that was changed since it was written.
     """
-    if spec is None:
-        return _champion(registered_name(profile))
+    return _champion(registered_name(profile)) if spec is None else load_named(spec)
+
+
+def load_named(spec: str) -> tuple[LightGBMRanker, str]:
+    """As load_ranker, of what is named."""
     if Path(spec).is_dir():
         return LightGBMRanker.load(Path(spec)), f"folder {Path(spec).resolve()}"  # it is looked up again later
     match = _SPEC.fullmatch(spec)
@@ -107,13 +169,22 @@ def load_ranker(spec: str | None, profile: str) -> tuple[LightGBMRanker, str] | 
         raise RankerNotFound(
             f"ranker {spec!r}: there is no such folder, and it is no NAME, NAME@ALIAS or NAME/VERSION of the registry"
         )
+    _require_store(spec)
+    registry = client()
+    return _load(registry, _version(registry, match["name"], match["alias"], match["version"]))
+
+
+def _require_store(spec: str) -> None:
     if store_is_absent():
         raise RankerNotFound(
             f"ranker {spec!r} is no folder, and there is no MLflow store here: set MLFLOW_TRACKING_URI, go to the "
             "folder that holds mlflow.db, or run `slatemill train`"
         )
-    registry = client()
-    return _load(registry, _version(registry, match["name"], match["alias"], match["version"]))
+
+
+def _registered(registry: MlflowClient, version: ModelVersion) -> Registered:
+    ranker, _ = _load(registry, version)
+    return Registered(str(version.name), str(version.version), ranker)
 
 
 def _register(registry: MlflowClient, name: str, artifact_uri: str, run_id: str, identity: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.exits import QUARANTINE_LIMIT
+from cluster.exits import FAILED_SHARDS, QUARANTINE_LIMIT
 from jobs.commands.console import err, given_to, out, say_json
 from jobs.commands.options import (
     Address,
@@ -17,6 +17,7 @@ from jobs.commands.options import (
     Backfill,
     Budgets,
     LakeUrl,
+    OwnProfile,
     ProfileName,
     RankerName,
     Workers,
@@ -104,27 +105,76 @@ def train(
     holdout: Annotated[
         float, typer.Option(min=0, max=0.9, help="Share of histories that are never learned from.")
     ] = 0.0,
+    folds: Annotated[int, typer.Option(min=1, help="Folds of the cross-validation; 1 leaves it out.")] = 5,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Also without each group of features and each channel, and from one alone.")
+    ] = False,
+    curve: Annotated[
+        bool, typer.Option("--curve", help="Also from a quarter, half and more of the histories.")
+    ] = False,
     save_to: Annotated[Path | None, typer.Option("--out", help="Folder to save the ranker to, as text.")] = None,
     workers: Workers = None,
     address: Address = None,
     backfill: Backfill = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a ranker on gold evidence; log it and register it."""
+    """Fit a ranker on gold evidence, cross-validated by history; log it and register it."""
     from cluster.lake import Lake
-    from jobs import report
     from jobs.config import load_profile
     from jobs.run import Resources
-    from jobs.train import train as train_job
+    from jobs.train.job import Wanted
+    from jobs.train.job import train as train_job
+    from jobs.train.report import show_few_groups, show_training
 
     resources = Resources(workers, address, tuple(backfill or ()))
     opened = Lake.open(lake)
-    trained = train_job(opened, load_profile(profile), resources, holdout, save_to)
+    trained = train_job(opened, load_profile(profile), resources, Wanted(holdout, folds, ablate, curve, save_to))
     if as_json:
         say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **trained.as_dict()})
     else:
-        report.show_training(trained, out)
-    report.show_few_groups(trained, err)
+        show_training(trained, out)
+    show_few_groups(trained, err)
+
+
+@app.command(epilog="Example: slatemill promote lake slatemill-lexical/latest")
+def promote(
+    lake: LakeUrl,
+    ranker: Annotated[str, typer.Argument(metavar="RANKER", help="NAME/VERSION in MLflow's registry, or NAME/latest.")],
+    profile: OwnProfile = None,
+    margin: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of requests by which slates may be less complete.")
+    ] = 0.01,
+    budgets: Budgets = None,
+    force: Annotated[bool, typer.Option("--force", help="Make it champion whatever is found; this is logged.")] = False,
+    workers: Workers = None,
+    address: Address = None,
+    backfill: Backfill = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a ranker the champion, if it is not inferior to the present one.
+
+    Both fill slates of the same requests, of histories that neither was trained on. Ends with code 1 where the version
+    is not promoted.
+    """
+    from cluster.lake import Lake
+    from jobs.overrides import override
+    from jobs.promote import profile_of
+    from jobs.promote import promote as promote_job
+    from jobs.promote_report import show_promotion
+    from jobs.run import Resources
+    from models.registry import challenger_and_champion
+
+    opened = Lake.open(lake)
+    pair = challenger_and_champion(ranker)
+    chosen = override(profile_of(pair[0], profile), budgets, None)
+    resources = Resources(workers, address, tuple(backfill or ()))
+    decided = promote_job(opened, chosen, *pair, margin, resources, force)
+    if as_json:
+        say_json({"lake": opened.url, "profile": chosen.name, **decided.as_dict()})
+    else:
+        show_promotion(decided, out)
+    if not decided.promoted:
+        raise typer.Exit(FAILED_SHARDS)
 
 
 @app.command(epilog="Example: slatemill finetune lake --profile tuned")

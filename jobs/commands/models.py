@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.commands.console import out, say_json
+from jobs.commands.console import err, out, say_json
 from jobs.commands.options import AsJson
 
 app = typer.Typer(no_args_is_help=True, help="Find models, and bring them where they are needed.")
@@ -41,3 +41,21 @@ def fetch_model(
         return
     done = "is there already" if fetched.already else "fetched"
     out.print(f"{name} ({fetched.found_in}) {done}: {fetched.path}", markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command("card", epilog="Example: slatemill models card slatemill-lexical")
+def show_card(
+    ranker: Annotated[str, typer.Argument(metavar="RANKER", help="A ranker's folder, or its name in the registry.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show the model card of a ranker: what it was made of, how well it does, and where it stops."""
+    from rich.markdown import Markdown
+
+    from models.registry import load_named
+
+    found, source = load_named(ranker)
+    if as_json:
+        say_json({"ranker": found.identity, "source": source, "card": found.card or None})
+        return
+    err.print(f"ranker: {source}", markup=False, highlight=False)
+    out.print(Markdown(found.card or "This ranker was trained without a card."))

@@ -17,6 +17,10 @@ LakeUrl = Annotated[str, typer.Argument(metavar="LAKE", help="Folder or URL of t
 ProfileName = Annotated[
     str, typer.Option("--profile", "-p", help="Name of a profile, or a YAML file.", autocompletion=complete_profile)
 ]
+OwnProfile = Annotated[
+    str | None,
+    typer.Option("--profile", "-p", help="Default: the ranker's own, by name.", autocompletion=complete_profile),
+]
 Workers = Annotated[int | None, typer.Option(min=1, help="Shards in flight. Default: the CPUs.")]
 Address = Annotated[str | None, typer.Option(help="Address of a running Ray cluster. Default: a local one.")]
 Backfill = Annotated[

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from cluster.exits import OVER_QUARANTINE
+from cluster.exits import OVER_QUARANTINE, QUARANTINE_LIMIT
 from jobs.commands.console import err, out, say_json
-from jobs.commands.options import QUARANTINE_LIMIT, AsJson, LakeUrl
+from jobs.commands.options import AsJson, LakeUrl
 
 app = typer.Typer(no_args_is_help=True, help="Rankings of other systems, to be filled and evaluated beside ours.")
 

@@ -1,8 +1,9 @@
-"""Percentile bootstrap over requests (Efron 1979): what the numbers would be had other requests been drawn."""
+"""Percentile bootstrap (Efron 1979): what the numbers would be had other requests, or other histories, been drawn."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,13 @@ class Estimate:
     value: float | None = None
     low: float | None = None
     high: float | None = None
+
+    def text(self, signed: bool = False, interval: bool = False) -> str:
+        """The value, and on request its interval, with three digits; `-` where there is nothing to estimate from."""
+        if self.value is None:
+            return "-"
+        sign = "+" if signed else ""
+        return f"{self.value:{sign}.3f}" + (f" [{self.low:{sign}.3f}, {self.high:{sign}.3f}]" if interval else "")
 
 
 def share_estimates(
@@ -62,6 +70,44 @@ def mean_estimate(values: npt.NDArray[np.int32], draws: int, generator: np.rando
         else:
             means.append(generator.multinomial(n, counts / n, size=size) @ distinct / n)
     return _estimate(float(np.mean(values)), np.concatenate(means))
+
+
+def clustered_ratio(
+    parts: npt.NDArray[np.float64],
+    wholes: npt.NDArray[np.float64],
+    clusters: npt.NDArray[np.integer[Any]],
+    draws: int,
+    generator: np.random.Generator,
+) -> Estimate:
+    """sum(parts) / sum(wholes), of shape (n,) each, resampled by whole clusters: `clusters[i]` is that of row i.
+
+    Rows of one history are alike, so an interval over rows would be too narrow (Field and Welsh 2007). Clusters of
+    equal sums are of one kind, and a resample is a multinomial draw of the counts of the kinds: exact.
+    """
+    _, codes = np.unique(clusters, return_inverse=True)
+    sums = np.stack([np.bincount(codes, parts), np.bincount(codes, wholes)], axis=1) if len(codes) else np.empty((0, 2))
+    if not sums[:, 1].sum():
+        return Estimate()
+    kinds, counts = np.unique(sums, axis=0, return_counts=True)
+    block = max(1, 1_000_000 // len(kinds))
+    drawn = np.concatenate(
+        [
+            generator.multinomial(len(sums), counts / len(sums), size=min(block, draws - start)) @ kinds
+            for start in range(0, draws, block)
+        ]
+    )
+    some = drawn[drawn[:, 1] > 0]
+    return _estimate(float(sums[:, 0].sum() / sums[:, 1].sum()), some[:, 0] / some[:, 1])
+
+
+def clustered_mean(
+    values: npt.NDArray[np.float64],
+    clusters: npt.NDArray[np.integer[Any]],
+    draws: int,
+    generator: np.random.Generator,
+) -> Estimate:
+    """The mean of values of shape (n,), resampled by whole clusters, as `clustered_ratio`."""
+    return clustered_ratio(values, np.ones(len(values)), clusters, draws, generator)
 
 
 def _estimate(value: float, resampled: npt.NDArray[np.float64]) -> Estimate:

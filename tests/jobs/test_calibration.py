@@ -13,8 +13,9 @@ from lakes import Shell
 
 from cluster.lake import Lake
 from jobs.config import load_profile
-from jobs.train import gather, held_out
+from jobs.train.data import gather, held_out
 from models.ranker import auc, fit
+from models.ranker_params import PRESETS
 from pipeline.features.groups import Groups, training_groups
 
 pytestmark = pytest.mark.cluster
@@ -88,6 +89,6 @@ def auc_of_poor_features(lake: Path, profile_name: str) -> tuple[int, int, float
     held = held_out(features["history_id"], 0.5)
     learned: Groups = training_groups(features.filter(pc.invert(held)), labels, POOR_FEATURES)
     tested: Groups = training_groups(features.filter(held), labels, POOR_FEATURES)
-    ranker = fit(learned.matrix, learned.relevance, learned.group_sizes, POOR_FEATURES, profile.ranker)
+    ranker = fit(learned.matrix, learned.relevance, learned.group_sizes, POOR_FEATURES, PRESETS["large"])
     area = auc(tested.relevance, ranker.score(tested.matrix, POOR_FEATURES))
     return len(learned.group_sizes), len(tested.group_sizes), area

@@ -19,7 +19,7 @@ from jobs.evaluate import RunUnfinished, evaluate
 from jobs.ingest import ingest
 from jobs.overrides import override
 from jobs.run import Resources, run
-from jobs.train import train
+from jobs.train.job import train
 from models.ranker import LightGBMRanker
 from models.tokens import token_counter
 from pipeline.ingest.errors import IngestError
@@ -51,7 +51,7 @@ def recipe(request, tmp_path_factory) -> Recipe:
     others = stored(folder, [history(seed=2, index=index, sessions=6) for index in range(12)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{folder}/mlflow.db")
-        trained = train(others, profile, Resources(workers=2), holdout=0.0, out=None)
+        trained = train(others, profile, Resources(workers=2))
     return Recipe(profile, trained.ranker)
 
 

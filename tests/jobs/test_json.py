@@ -121,8 +121,8 @@ def test_a_run_that_fails_says_so_in_both_and_ends_with_the_same_code(say) -> No
 
 @pytest.mark.flash
 def test_a_metric_that_is_not_a_number_is_null() -> None:
-    from jobs.train import TrainReport
-    from models.ranker import RankerParams
+    from jobs.train.job import TrainReport
+    from models.ranker_params import RankerParams
     from models.registry import RegisteredVersion
 
     ranker = LightGBMRanker("", (), RankerParams(), "lexical")

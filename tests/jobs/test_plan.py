@@ -26,8 +26,9 @@ from jobs.overrides import override
 from jobs.plan import Planned, plan
 from jobs.plan_report import show_plan
 from jobs.run import Resources, run
-from jobs.train import train
-from models.ranker import LightGBMRanker, RankerParams, fit
+from jobs.train.job import train
+from models.ranker import LightGBMRanker, fit
+from models.ranker_params import RankerParams
 from pipeline.features.registry import AGENTMEMREC
 from pipeline.synth.histories import history
 
@@ -163,10 +164,10 @@ def test_another_analyzer_makes_pools_again_where_the_terms_of_turns_came_out_th
 def test_a_training_leaves_prices_for_the_plan_and_no_run(tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     lake = stored(tmp_path, ITEMS)
-    train(lake, LEXICAL, Resources(workers=2), holdout=0.0, out=None)
+    train(lake, LEXICAL, Resources(workers=2))
     assert snapshot.latest_run(lake, LEXICAL.name) is None
     worked = snapshot.worked_ids(lake)
-    train(lake, LEXICAL, Resources(workers=2), holdout=0.0, out=None)
+    train(lake, LEXICAL, Resources(workers=2))
     assert snapshot.worked_ids(lake) == worked
     delivered(lake, tmp_path / "later.json", [history(seed=9, index=index, sessions=2) for index in range(3)])
     planned = plan(lake, LEXICAL, None)

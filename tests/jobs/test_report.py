@@ -9,8 +9,9 @@ from rich.console import Console
 
 from cluster.report import Failure, RunReport, StageReport
 from jobs.report import FEW_GROUPS, show_evaluation, show_few_groups, show_trouble
-from jobs.train import TrainReport
-from models.ranker import LightGBMRanker, RankerParams
+from jobs.train.job import TrainReport
+from models.ranker import LightGBMRanker
+from models.ranker_params import RankerParams
 from models.registry import RegisteredVersion
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary

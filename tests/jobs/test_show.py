@@ -21,7 +21,8 @@ from jobs.overrides import override
 from jobs.plain import plain
 from jobs.run import Resources, run
 from jobs.show import RequestNotFound, RequestUnfinished, SlateNotFound, ranker_spec, show, text_of
-from models.ranker import LightGBMRanker, RankerParams, fit
+from models.ranker import LightGBMRanker, fit
+from models.ranker_params import RankerParams
 from pipeline.features.groups import training_groups
 from pipeline.features.registry import AGENTMEMREC
 from pipeline.render.styles import STYLES

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
 from models.calibration import Calibration
-from models.ranker import LightGBMRanker, RankerError, RankerParams, auc, fit, ndcg_at
+from models.ranker import LightGBMRanker, RankerError, auc, best_trees, fit, ndcg_at, ndcg_by_group
+from models.ranker_params import RankerParams
 
 NAMES = ("good", "noise", "cross_encoder")
 PARAMS = RankerParams(trees=20, min_data_in_leaf=2)
@@ -44,11 +45,6 @@ def ranker() -> LightGBMRanker:
 
 
 @pytest.mark.flash
-def test_defaults_are_the_recipe_of_agentmemrec() -> None:
-    assert (RankerParams().num_leaves, RankerParams().trees, RankerParams().learning_rate) == (31, 300, 0.05)
-
-
-@pytest.mark.flash
 def test_it_learns_what_there_is_to_learn(ranker: LightGBMRanker) -> None:
     unseen = training_data(seed=1)
     scores = ranker.score(unseen["matrix"], NAMES)
@@ -63,6 +59,51 @@ def test_equal_data_gives_equal_bytes_and_other_data_others(ranker: LightGBMRank
     assert again.model_text == ranker.model_text
     assert again.identity == ranker.identity
     assert fit(**training_data(seed=1)).identity != ranker.identity
+
+
+@pytest.mark.flash
+def test_its_identity_changes_with_what_decides_the_scores_and_with_nothing_else(ranker: LightGBMRanker) -> None:
+    trees, end, rest = ranker.model_text.partition("end of trees")
+    for same in (
+        replace(ranker, model_text=trees + end + rest.replace("[verbosity: -1]", "[verbosity: 1]")),
+        replace(ranker, profile="another", seen_histories=("h3",), metrics={"a": 1.0}, card="# Card"),
+        fit(**{**training_data(), "params": PARAMS.model_copy(update={"early_stopping_rounds": 9})}),
+    ):
+        assert same.identity == ranker.identity
+    for other in (
+        replace(ranker, model_text=trees.replace("leaf_value=", "leaf_value=1", 1) + end + rest),
+        replace(ranker, feature_names=("good", "cross_encoder", "noise")),
+        fit(**{**training_data(), "params": PARAMS.model_copy(update={"trees": 19})}),
+    ):
+        assert other.identity != ranker.identity
+
+
+@pytest.mark.flash
+def test_random_rows_and_features_are_the_same_for_one_seed() -> None:
+    drawn = PARAMS.model_copy(update={"bagging_fraction": 0.5, "feature_fraction": 0.5})
+    first, again = (fit(**{**training_data(), "params": drawn}).model_text for _ in range(2))
+    assert first == again
+    other = fit(**{**training_data(), "params": drawn.model_copy(update={"seed": 1})})
+    assert other.model_text.partition("end of trees")[0] != first.partition("end of trees")[0]
+
+
+def of_size(params: RankerParams, trees: int) -> RankerParams:
+    return params.model_copy(update={"trees": trees})
+
+
+@pytest.mark.flash
+def test_the_best_number_of_trees_is_where_other_groups_are_ranked_best() -> None:
+    data, other = training_data(), training_data(seed=7)
+    learned, judged = ((part["matrix"], part["relevance"], part["group_sizes"]) for part in (data, other))
+    stopping = PARAMS.model_copy(update={"trees": 100, "early_stopping_rounds": 100})
+    found = best_trees(learned, judged, NAMES, stopping)
+    ranked = [
+        ndcg_at(10, judged[1], fit(*learned, NAMES, of_size(stopping, count)).score(judged[0], NAMES), judged[2])
+        for count in range(1, 101)
+    ]
+    assert ranked[found - 1] == pytest.approx(max(ranked), abs=1e-9)
+    assert best_trees(learned, judged, NAMES, stopping.model_copy(update={"early_stopping_rounds": 1})) <= found
+    assert best_trees(learned, judged, NAMES, PARAMS) == PARAMS.trees
 
 
 @pytest.mark.flash
@@ -171,6 +212,14 @@ def test_a_calibration_is_kept_and_part_of_the_identity(ranker: LightGBMRanker, 
         LightGBMRanker.load(tmp_path)
 
 
+def test_its_card_lies_beside_it_and_an_older_one_s_does_not_stay(ranker: LightGBMRanker, tmp_path: Path) -> None:
+    replace(ranker, card="# Über\n").save(tmp_path)
+    assert (tmp_path / "card.md").read_text(encoding="utf-8") == "# Über\n"
+    assert LightGBMRanker.load(tmp_path).card == "# Über\n"
+    ranker.save(tmp_path)
+    assert LightGBMRanker.load(tmp_path).card == ""
+
+
 @pytest.mark.flash
 def test_pickled_after_scoring_it_carries_text_and_scores_the_same(ranker: LightGBMRanker) -> None:
     rows = training_data(seed=5)["matrix"]
@@ -223,6 +272,13 @@ def test_ndcg_is_that_of_scikit_learn(groups: list[list[tuple[int, float]]]) -> 
     relevance, scores = np.array([gain for gain, _ in rows]), np.array([score for _, score in rows])
     found = ndcg_at(10, relevance, scores, np.array([len(group) for group in groups]))
     assert found == pytest.approx(np.mean(expected)) if expected else math.isnan(found)
+
+
+@pytest.mark.flash
+def test_ndcg_by_group_is_not_a_number_where_nothing_is_relevant() -> None:
+    found = ndcg_by_group(10, np.array([0, 0, 0, 1]), np.array([0.1, 0.2, 0.3, 0.2]), np.array([2, 2]))
+    assert math.isnan(found[0])
+    assert found[1] == pytest.approx(1 / math.log2(3))
 
 
 @pytest.mark.flash

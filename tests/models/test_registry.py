@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from models import registry
-from models.ranker import LightGBMRanker, RankerError, RankerParams, fit
+from models.ranker import LightGBMRanker, RankerError, fit
+from models.ranker_params import RankerParams
 from models.registry import RankerNotFound, load_ranker, log_evaluation, log_training
 
 NAMES = ("a", "b")

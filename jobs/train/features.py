@@ -1,0 +1,22 @@
+"""Features of a profile brought up to date: what training learns from and promotion judges by."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from cluster import snapshot
+from cluster.lake import Lake
+from jobs.config import Profile
+from jobs.graph import stages_to_features
+from jobs.run import Resources, RunFailed, execute_stages
+
+
+def make_features(lake: Lake, profile: Profile, resources: Resources) -> None:
+    """Runs the stages up to features. Raises RunFailed when one of them failed."""
+    run_id = snapshot.new_run_id(datetime.now(UTC))
+    report = execute_stages(lake, profile, stages_to_features(profile), resources, run_id)
+    if report.worker_seconds:
+        # What it took, for `slatemill plan`; no run, for there are no slates to evaluate.
+        snapshot.write_files(lake, run_id, report.files)
+    if report.exit_code:
+        raise RunFailed(report)
