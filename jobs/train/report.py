@@ -52,8 +52,8 @@ def show_few_groups(result: TrainReport, out: Console) -> None:
     if groups >= FEW_GROUPS:
         return
     said = (
-        f"learned from {groups} request{'s' * (groups != 1)} only: of fewer than {FEW_GROUPS}, a ranker is often worse "
-        "than the order of recall. To compare the two, train with --holdout 0.5, run, then evaluate."
+        f"learned from {groups} request{'s' * (groups != 1)} only: of so few, a ranker may be worse than the order of "
+        "recall. To compare the two, train with --holdout 0.5, run, then evaluate."
     )
     out.print(Text(said, style="yellow"))
 

@@ -18,7 +18,7 @@ from jobs.config import Profile, load_profile
 from jobs.graph import stages
 from jobs.mistakes import explain
 from jobs.run import Resources
-from jobs.train import train
+from jobs.train.job import train
 from models.calibration import Calibration
 from models.ranker import LightGBMRanker
 from models.tokens import token_counter
@@ -88,7 +88,7 @@ def test_a_ranker_without_a_calibration_is_refused_for_the_knapsack_before_anyth
 def test_a_run_makes_slates_of_every_policy_within_their_budgets(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/mlflow.db")
     lake = stored(tmp_path, ITEMS)
-    trained = train(lake, LEXICAL, Resources(workers=1), holdout=0.0, out=None).ranker
+    trained = train(lake, LEXICAL, Resources(workers=1)).ranker
     ranker = replace(trained, calibration=Calibration(slope=1.0, intercept=-2.0))
     policies = ("recall_order", "bm25_order", *LEARNED, "oracle")
     ran(lake, with_policies(*policies), ranker)

@@ -8,8 +8,9 @@ import pytest
 from rich.console import Console
 
 from cluster.report import Failure, RunReport, StageReport
-from jobs.report import FEW_GROUPS, show_evaluation, show_few_groups, show_trouble
+from jobs.report import show_evaluation, show_trouble
 from jobs.train.job import TrainReport
+from jobs.train.report import FEW_GROUPS, show_few_groups
 from models.ranker import LightGBMRanker
 from models.ranker_params import RankerParams
 from models.registry import RegisteredVersion

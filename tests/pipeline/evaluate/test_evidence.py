@@ -4,16 +4,19 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from one_request import FIRST, Fewest, Words, answered, key_of
+from one_request import FIRST, Fewest, answered, key_of
+from words import WordCounter
 
 from pipeline import schemas
 from pipeline.evaluate.evidence import evidence_of
 from pipeline.evaluate.losses import LOSSES
 from pipeline.policies.slates import SlateOptions, slates
+from pipeline.recall.analyzer import analyze
 
 pytestmark = pytest.mark.flash
 
@@ -29,7 +32,9 @@ def okapi_ranks(tables, options):
     request = tables.requests.to_pylist()[0]
     asked_at = request["asked_at"]
     seen = [row for row in tables.turns.to_pylist() if asked_at is None or row["session_time"] <= asked_at]
-    documents = [row["text"].split() for row in seen]
+    terms_of = {key_of(row): row["terms"] for row in tables.terms.to_pylist()}
+    documents = [terms_of[key_of(row)] for row in seen]
+    query = analyze(pl.Series([request["text"]]))[0].to_list()
     if not documents:
         return {}, {}
     average = sum(map(len, documents)) / len(documents)
@@ -38,11 +43,11 @@ def okapi_ranks(tables, options):
     floor = options.epsilon * sum(idf.values()) / len(idf)
     scores, others = {}, []
     for row, document in zip(seen, documents, strict=True):
-        if set(document).isdisjoint(request["text"].split()):
+        if set(document).isdisjoint(query):
             others.append(key_of(row))
             continue
         score = 0.0
-        for word in request["text"].split():
+        for word in query:
             weight = idf.get(word, 0.0)
             times = document.count(word)
             length = options.k1 * (1 - options.b + options.b * len(document) / average)
@@ -266,7 +271,7 @@ def test_under_an_imported_ranking_its_own_ranks_say_where_evidence_was_lost():
     rows = [{**key, "turn_index": turn, "score": score} for turn, score in ((3, 3.0), (1, 2.0), (2, 1.0))]
     rankings = {"other": pa.Table.from_pylist(rows, schemas.RANKINGS)}
     asked = (tables.requests, tables.features, tables.turns, SlateOptions(("other",), (9,)))
-    made = slates(*asked, Words(), rankings=rankings)
+    made = slates(*asked, WordCounter(), rankings=rankings)
     found = evidence_of(replace(tables, slates=made, rankings=rankings), options, None)
     assert found.in_slate.select("number", "in_slate", "rank", "lost").rows() == [
         (1, False, None, "not_in_pool"),
