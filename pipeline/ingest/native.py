@@ -1,6 +1,7 @@
 """slatemill's own format: JSONL or an array (a history a line or item), or Parquet (one a row).
 
-native.schema.json says what is in it. What the schema refuses is lost as narrowly as can be: a turn, a session, a request, or the line.
+native.schema.json says what is in it. What the schema refuses is lost as narrowly as can be: a turn, a session, a
+request, or the line.
 """
 
 from __future__ import annotations
