@@ -20,6 +20,7 @@ from jobs import report
 from jobs.config import load_profile
 from jobs.evaluate import evaluate, log, run_outcomes
 from jobs.ingest import ingest
+from jobs.names import DEFAULT_PROFILE
 from jobs.overrides import override
 from jobs.plain import plain
 from jobs.run import Resources, RunFailed, run
@@ -50,6 +51,7 @@ _TERMS = {
     "recall_order": "the turns as recall has them, by words and meaning together",
     "bm25_order": "by shared words alone",
     "dense_order": "by likeness of meaning alone, from a small model",
+    "late_interaction_order": "by the likeness of every word of the request, in the turn or next to it",
     "lambdarank": "by the ranker of step 2",
     "oracle": "told where the evidence is: the best that the pool allows",
 }
@@ -64,7 +66,7 @@ def demo(folder: Path, histories: int, sessions: int, workers: int | None, out: 
         if not (folder / "lake" / "lake.json").exists() and any(folder.iterdir()):
             raise FileNotFoundError(f"{folder} holds something that is no demo; name another --folder")
         shutil.rmtree(folder)
-    profile = override(load_profile("agentmemrec"), BUDGETS, None)
+    profile = override(load_profile(DEFAULT_PROFILE), BUDGETS, None)
     resources = Resources(workers=workers)
     out.rule("1. generated histories")
     source, place = folder / "histories.json", str(folder / "lake")

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
+DEFAULT_PROFILE = "default"
+"""The profile of commands that name none."""
+
 PROFILE_FILES = (".yaml", ".yml")
 
 NEAR = 3

@@ -8,14 +8,14 @@ import typer
 
 from jobs.commands.console import err, out, say_json
 from jobs.commands.options import AsJson, LakeUrl, ProfileName, RankerName, ranker_of
-from jobs.names import complete_profile
+from jobs.names import DEFAULT_PROFILE, complete_profile
 
 app = typer.Typer()
 
 
 @app.command(epilog="Example: slatemill status lake --profile lexical")
 def status(
-    lake: LakeUrl, profile: ProfileName = "agentmemrec", ranker: RankerName = None, as_json: AsJson = False
+    lake: LakeUrl, profile: ProfileName = DEFAULT_PROFILE, ranker: RankerName = None, as_json: AsJson = False
 ) -> None:
     """Show where a lake stands: its stages, the last run, a run or an ingest under way.
 
@@ -58,7 +58,7 @@ def requests(
 def show(
     lake: LakeUrl,
     request: Annotated[str, typer.Argument(metavar="REQUEST", help="A request's id.")],
-    profile: ProfileName = "agentmemrec",
+    profile: ProfileName = DEFAULT_PROFILE,
     history: Annotated[str | None, typer.Option(help="The request's history, where several have the id.")] = None,
     run_id: Annotated[str | None, typer.Option("--run", help="A run's id. Default: the profile's latest.")] = None,
     policy: Annotated[

@@ -10,6 +10,7 @@ import typer
 from cluster.exits import FAILED_SHARDS
 from jobs.commands.console import out, say_json
 from jobs.commands.options import AsJson, ProfileName, Workers
+from jobs.names import DEFAULT_PROFILE
 
 app = typer.Typer()
 
@@ -17,7 +18,7 @@ app = typer.Typer()
 @app.command(epilog="Example: slatemill doctor lake --profile lexical")
 def doctor(
     lake: Annotated[str | None, typer.Argument(metavar="[LAKE]", help="A lake's place, to check its disk too.")] = None,
-    profile: ProfileName = "agentmemrec",
+    profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """Check what works here, what does not, and what to do."""

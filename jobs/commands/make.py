@@ -23,6 +23,7 @@ from jobs.commands.options import (
     Workers,
     ranker_of,
 )
+from jobs.names import DEFAULT_PROFILE
 
 app = typer.Typer()
 
@@ -30,7 +31,7 @@ app = typer.Typer()
 @app.command(epilog="Example: slatemill plan lake --profile lexical --budgets 900,1800")
 def plan(
     lake: LakeUrl,
-    profile: ProfileName = "agentmemrec",
+    profile: ProfileName = DEFAULT_PROFILE,
     workers: Workers = None,
     backfill: Backfill = None,
     ranker: RankerName = None,
@@ -62,7 +63,7 @@ def plan(
 @app.command(epilog="Example: slatemill run lake --profile lexical")
 def run(
     lake: LakeUrl,
-    profile: ProfileName = "agentmemrec",
+    profile: ProfileName = DEFAULT_PROFILE,
     workers: Workers = None,
     address: Address = None,
     backfill: Backfill = None,
@@ -101,7 +102,7 @@ def run(
 @app.command(epilog="Example: slatemill train lake --profile lexical --out ranker")
 def train(
     lake: LakeUrl,
-    profile: ProfileName = "agentmemrec",
+    profile: ProfileName = DEFAULT_PROFILE,
     holdout: Annotated[
         float, typer.Option(min=0, max=0.9, help="Share of histories that are never learned from.")
     ] = 0.0,
@@ -208,7 +209,7 @@ def finetune(
 @app.command(epilog="Example: slatemill evaluate lake --profile lexical --json numbers.json")
 def evaluate(
     lake: LakeUrl,
-    profile: ProfileName = "agentmemrec",
+    profile: ProfileName = DEFAULT_PROFILE,
     run_id: Annotated[str | None, typer.Option("--run", help="A run's id. Default: the profile's latest.")] = None,
     json_file: Annotated[
         Path | None,

@@ -9,7 +9,7 @@ import typer
 from cluster.hints import command
 from jobs.commands.console import out, say_json
 from jobs.commands.options import AsJson, LakeUrl, ProfileName
-from jobs.names import complete_profile
+from jobs.names import DEFAULT_PROFILE, complete_profile
 
 app = typer.Typer(no_args_is_help=True, help="What could not be processed: count it, read it, take it back.")
 
@@ -65,7 +65,7 @@ def quarantine_show(
 def quarantine_requeue(
     lake: LakeUrl,
     stage: Annotated[str, typer.Option("--stage", "-s", help="A stage of a run.")],
-    profile: ProfileName = "agentmemrec",
+    profile: ProfileName = DEFAULT_PROFILE,
     as_json: AsJson = False,
 ) -> None:
     """Take back in what was taken out because it killed its worker: the next run computes it anew."""
