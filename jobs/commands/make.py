@@ -234,3 +234,32 @@ def evaluate(
         if json_file is not None:
             json_file.write_text(json.dumps(numbers, indent=2) + "\n", encoding="utf-8")
     log(result, about)
+
+
+@app.command(epilog="Example: slatemill compare lake --profile lexical:oracle --against lexical:recall_order")
+def compare(
+    lake: LakeUrl,
+    profile: Annotated[
+        str, typer.Option("--profile", "-p", help="PROFILE or PROFILE:POLICY; default policy: lambdarank.")
+    ] = DEFAULT_PROFILE,
+    against: Annotated[str, typer.Option(help="The other side, likewise.")] = "agentmemrec",
+    budget: Annotated[int | None, typer.Option(help="One budget of ours, set against --against-budget.")] = None,
+    against_budget: Annotated[int | None, typer.Option(help="The other side's budget. Default: the same.")] = None,
+    draws: Annotated[int, typer.Option(min=100, help="Bootstrap draws.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two profiles or policies on the same requests: paired differences with intervals."""
+    from cluster.lake import Lake
+    from jobs.compare import compare as compare_job
+    from jobs.compare import log, show_comparison, side
+
+    ours, theirs = side(profile, budget), side(against, against_budget if against_budget is not None else budget)
+    if against_budget is not None and budget is None:
+        raise typer.BadParameter("--against-budget needs --budget")
+    found, about = compare_job(Lake.open(lake), ours, theirs, draws, seed)
+    if as_json:
+        say_json({**about, "rows": [row.as_dict() for row in found]})
+    else:
+        show_comparison(found, ours, theirs, out)
+    log(found, about)
