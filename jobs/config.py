@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from jobs.names import PROFILE_FILES, profile_names
 from models.ranker_params import RankerOptions
+from models.windows import Dtype
 from pipeline.features.registry import AGENTMEMREC, default_features, feature
 from pipeline.policies.registry import known_policies, needs_ranker, why_unknown
 from pipeline.recall.late.options import Code
@@ -31,6 +32,7 @@ class EmbedderOptions(_Strict):
 
     model: str = "all-MiniLM-L6-v2"
     max_tokens: int = Field(default=256, ge=32, le=8192)
+    dtype: Dtype = "float32"
 
 
 class LateInteractionOptions(_Strict):
@@ -43,6 +45,7 @@ class LateInteractionOptions(_Strict):
 
     model: str = "all-MiniLM-L6-v2"
     max_tokens: int = Field(default=256, ge=32, le=8192)
+    dtype: Dtype = "float32"
     source: Literal["stored", "on_the_fly"] = "stored"
     code: Code = "int8"
     tuned: str | None = None

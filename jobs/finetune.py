@@ -71,7 +71,8 @@ def run_finetune(
     if found.is_empty():
         raise NothingToTune("no labelled request of this lake has its evidence stored: ingest labelled histories")
     fold_of = folds_of(found["history_id"].unique().sort().to_list(), folds)
-    base = TokenEncoderConfig(profile.late_interaction.model, profile.late_interaction.max_tokens)
+    late = profile.late_interaction
+    base = TokenEncoderConfig(late.model, late.max_tokens, dtype=late.dtype)
     variants, metrics = _tune(found, fold_of, base, params, resources)
     counts = {
         "examples": found.height,

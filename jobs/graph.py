@@ -108,7 +108,9 @@ def stages_to_features(profile: Profile) -> list[Stage]:
 def _vector_stages(profile: Profile, pool_inputs: dict[str, Input], seen_turns: Input) -> list[Stage]:
     """Vectors of turns and requests, and what pools read of them, put into `pool_inputs`."""
     assert profile.embedder is not None, "a profile with a dense channel has an embedder"
-    config = EmbedderConfig(name=profile.embedder.model, max_tokens=profile.embedder.max_tokens)
+    config = EmbedderConfig(
+        name=profile.embedder.model, max_tokens=profile.embedder.max_tokens, dtype=profile.embedder.dtype
+    )
     identity = embedder_identity(config)
     embedded: Choice = ("model", identity.choice_id)
     turn_schema, request_schema = schemas.turn_vectors(identity.dim), schemas.request_vectors(identity.dim)
@@ -166,7 +168,7 @@ def _token_encoder(name: str, profile: Profile) -> tuple[TokenEncoderIdentity, M
     if name == "tuned":
         tuned = find_tuned(late.tuned, profile.name)
         return tuned.identity, ModelSpec(f"tokens-{tuned.identity.choice_id}", partial(TunedTokenEncoder, tuned))
-    config = TokenEncoderConfig(name=late.model, max_tokens=late.max_tokens)
+    config = TokenEncoderConfig(name=late.model, max_tokens=late.max_tokens, dtype=late.dtype)
     identity = token_encoder_identity(config)
     return identity, ModelSpec(f"tokens-{identity.choice_id}", partial(LateInteractionEncoder, config))
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from models.digests import weights_digest
 from models.resolve import resolve
-from models.windows import WindowSizes, batches, model_inputs, windows_of
+from models.windows import Dtype, WindowSizes, batches, model_inputs, windows_of
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -38,6 +38,7 @@ class EmbedderConfig:
     """Word pieces of one window, special ones included."""
     batch_size: int = 16
     """Windows of one batch; every batch has exactly this many."""
+    dtype: Dtype = "float32"
 
     def __post_init__(self) -> None:
         _ = self.sizes
@@ -79,7 +80,7 @@ def embedder_identity(config: EmbedderConfig) -> EmbedderIdentity:
             "weights": weights_digest(path),
             "dim": dim,
             **config.sizes.as_dict(),
-            "dtype": "float32",
+            "dtype": config.dtype,
         },
         sort_keys=True,
     )
@@ -102,7 +103,7 @@ class SentenceEmbedder:
         self.name = config.short_name
         self.identity = embedder_identity(config)
         self.dim = self.identity.dim
-        self._model = _load(resolve(config.name).path)
+        self._model = _load(resolve(config.name).path, config.dtype)
         self._tokenizer = self._model.tokenizer
         loaded_dim = self._model.get_embedding_dimension()
         if loaded_dim != self.dim:
@@ -142,16 +143,19 @@ def _forward(
 
     features = model_inputs(tokenizer, ids, mask, model.device)
     with torch.inference_mode():
-        vectors = torch.nn.functional.normalize(model(features)["sentence_embedding"], dim=1)
+        made = model(features)["sentence_embedding"]
+        # The length is taken in float32 at least: half precision would leave vectors of about unit length.
+        wide = made if made.dtype == torch.float64 else made.float()
+        vectors = torch.nn.functional.normalize(wide, dim=1)
     return np.asarray(vectors.to("cpu", torch.float32).numpy())
 
 
-def _load(path: Path) -> SentenceTransformer:
+def _load(path: Path, dtype: Dtype) -> SentenceTransformer:
     with quiet():
         import torch  # noqa: PLC0415 - seconds
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - seconds
 
-        model = SentenceTransformer(str(path), local_files_only=True, model_kwargs={"dtype": torch.float32})
+        model = SentenceTransformer(str(path), local_files_only=True, model_kwargs={"dtype": getattr(torch, dtype)})
     return model.eval()
 
 

@@ -15,6 +15,7 @@ Fraction = Annotated[float, Field(gt=0, le=1)]
 Rows = Annotated[int, Field(ge=1)]
 Penalty = Annotated[float, Field(ge=0)]
 Rounds = Annotated[int, Field(ge=0)]
+Depth = Annotated[int, Field(ge=1)]
 Seed = Annotated[int, Field(ge=0)]
 
 JUDGED_AT = 10
@@ -36,6 +37,9 @@ class RankerParams(BaseModel):
     lambda_l2: Penalty = 0.0
     feature_fraction: Fraction = 1.0
     bagging_fraction: Fraction = 1.0
+    truncation: Depth = 30
+    """Pairs are learned from when the better-scored candidate is among so many first ones: LightGBM's
+    `lambdarank_truncation_level`."""
     early_stopping_rounds: Rounds = 0
     seed: Seed = 0
 
@@ -51,6 +55,7 @@ class RankerParams(BaseModel):
             "lambda_l2": self.lambda_l2,
             "feature_fraction": self.feature_fraction,
             "bagging_fraction": self.bagging_fraction,
+            "lambdarank_truncation_level": self.truncation,
             "bagging_freq": int(self.bagging_fraction < 1),
             "seed": self.seed,
             "deterministic": True,
@@ -63,13 +68,14 @@ class RankerParams(BaseModel):
 PRESETS: dict[str, RankerParams] = {
     "small": RankerParams(
         num_leaves=7,
-        trees=500,
-        learning_rate=0.03,
+        trees=400,
+        learning_rate=0.05,
         min_data_in_leaf=20,
-        lambda_l2=10.0,
-        feature_fraction=0.7,
+        lambda_l2=20.0,
+        feature_fraction=0.4,
         bagging_fraction=0.8,
-        early_stopping_rounds=50,
+        truncation=100,
+        early_stopping_rounds=150,
     ),
     "large": RankerParams(),
 }
@@ -97,6 +103,7 @@ class RankerOptions(BaseModel):
     lambda_l2: Penalty | None = None
     feature_fraction: Fraction | None = None
     bagging_fraction: Fraction | None = None
+    truncation: Depth | None = None
     early_stopping_rounds: Rounds | None = None
     seed: Seed | None = None
 

@@ -16,7 +16,7 @@ from models.digests import weights_digest
 from models.embedder import quiet
 from models.interfaces import TokenEncoder, TokenVectors
 from models.resolve import resolve
-from models.windows import WindowSizes, batches, model_inputs, windows_of
+from models.windows import Dtype, WindowSizes, batches, model_inputs, windows_of
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
@@ -40,6 +40,7 @@ class TokenEncoderConfig:
     """Word pieces of one window, special ones included."""
     batch_size: int = 16
     """Windows of one batch; every batch has exactly this many."""
+    dtype: Dtype = "float32"
 
     def __post_init__(self) -> None:
         _ = self.sizes
@@ -70,7 +71,7 @@ def token_encoder_identity(config: TokenEncoderConfig) -> TokenEncoderIdentity:
     path = resolve(config.name).path
     name = Path(config.name).name
     dim = _dim(path)
-    about = {"scheme": SCHEME, "name": name, "weights": weights_digest(path), "dim": dim}
+    about = {"scheme": SCHEME, "name": name, "weights": weights_digest(path), "dim": dim, "dtype": config.dtype}
     text = json.dumps({"late_interaction": about, **config.sizes.as_dict()}, sort_keys=True)
     safe = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in name)
     return TokenEncoderIdentity(text, f"{safe}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", dim)
@@ -90,7 +91,7 @@ class LateInteractionEncoder:
         self.name = Path(config.name).name
         self.identity = token_encoder_identity(config)
         self.dim = self.identity.dim
-        self._model = load_multi_vector(resolve(config.name).path, config.max_tokens)
+        self._model = load_multi_vector(resolve(config.name).path, config.max_tokens, config.dtype)
         self._tokenizer = self._model.tokenizer
 
     def of_history(self, _: str) -> TokenEncoder:
@@ -142,8 +143,8 @@ def _forward(
     return vectors.numpy(), made["attention_mask"].to("cpu", torch.bool).numpy()
 
 
-def load_multi_vector(path: Path, max_tokens: int) -> MultiVectorEncoder:
-    """The model in a folder as a MultiVectorEncoder, in evaluation mode, float32; loads torch (seconds)."""
+def load_multi_vector(path: Path, max_tokens: int, dtype: Dtype = "float32") -> MultiVectorEncoder:
+    """The model in a folder as a MultiVectorEncoder, in evaluation mode; loads torch (seconds)."""
     with quiet():
         import torch  # noqa: PLC0415 - seconds
         from sentence_transformers import MultiVectorEncoder  # noqa: PLC0415 - seconds
@@ -151,7 +152,7 @@ def load_multi_vector(path: Path, max_tokens: int) -> MultiVectorEncoder:
         from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask  # noqa: PLC0415 - seconds
         from sentence_transformers.sentence_transformer.modules import Normalize  # noqa: PLC0415 - seconds
 
-        kwargs = {"dtype": torch.float32}
+        kwargs = {"dtype": getattr(torch, dtype)}
         if _is_multi_vector(path):
             return MultiVectorEncoder(str(path), local_files_only=True, model_kwargs=kwargs).eval()
         transformer = Transformer(str(path), max_seq_length=max_tokens, model_kwargs=kwargs)

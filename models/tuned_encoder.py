@@ -21,6 +21,7 @@ from models.token_encoder import (
     load_multi_vector,
     token_encoder_identity,
 )
+from models.windows import Dtype
 
 if TYPE_CHECKING:
     import torch
@@ -49,6 +50,7 @@ class TunedEncoder:
     base: str
     base_weights: str
     max_tokens: int
+    dtype: Dtype
     params: FinetuneParams
     fold_of: Mapping[str, str]
     files: Mapping[str, str]
@@ -65,7 +67,7 @@ class TunedEncoder:
     @property
     def config(self) -> TokenEncoderConfig:
         """The base model and its windows."""
-        return TokenEncoderConfig(self.base, self.max_tokens)
+        return TokenEncoderConfig(self.base, self.max_tokens, dtype=self.dtype)
 
 
 def save_tuned(
@@ -90,6 +92,7 @@ def save_tuned(
         "base": base.name,
         "base_weights": weights_digest(resolve(base.name).path),
         "max_tokens": base.max_tokens,
+        "dtype": base.dtype,
         "params": params.model_dump(),
         "fold_of": dict(sorted(fold_of.items())),
         "files": files,
@@ -125,7 +128,7 @@ class TunedTokenEncoder:
         self.name = tuned.identity.choice_id
         self.dim = tuned.identity.dim
         self._tuned = tuned
-        self._model = load_multi_vector(resolve(tuned.base).path, tuned.max_tokens)
+        self._model = load_multi_vector(resolve(tuned.base).path, tuned.max_tokens, tuned.dtype)
         self._states = {name: self._read(name) for name in tuned.files}
         self._loaded: str | None = None
         self._variants = {name: _Variant(self, name) for name in tuned.files}
