@@ -13,7 +13,7 @@ from jobs.config import Profile
 from models.embedder import EmbedderConfig, SentenceEmbedder, embedder_identity
 from models.encoder_registry import find_tuned
 from models.interfaces import Embedder, TokenEncoder
-from models.ranker import LightGBMRanker
+from models.ranker import LightGBMRanker, RankerError
 from models.token_encoder import (
     LateInteractionEncoder,
     TokenEncoderConfig,
@@ -188,6 +188,8 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
     }
     policies = policies_made(profile, ranker)
     # What cannot be used is said before anything runs.
+    if ranker is not None and any(map(needs_ranker, policies)):
+        _require_own_features(ranker, profile)
     policies_of(policies, ranker, inputs["features"].schema.names, profile.rankings)
     pools = {"pools": Input("pools", by_profile, schemas.pools(profile.recall.scored))}
     read_too = pools if reading_pools(policies, profile.features) else {}
@@ -227,6 +229,18 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
             )
         )
     return path
+
+
+def _require_own_features(ranker: LightGBMRanker, profile: Profile) -> None:
+    """Raises RankerError for a ranker that was trained on other features than the profile names, or in other order."""
+    if ranker.feature_names == profile.features:
+        return
+    other = sorted(set(ranker.feature_names) ^ set(profile.features))
+    differ = f"{', '.join(other[:5])}{' ...' if len(other) > 5 else ''}" if other else "their order"
+    raise RankerError(
+        f"the ranker (of profile {ranker.profile}) was trained on other features than profile {profile.name} names "
+        f"({differ}): run `slatemill train LAKE --profile {profile.name}`, or name another with --ranker"
+    )
 
 
 def policies_made(profile: Profile, ranker: LightGBMRanker | None) -> tuple[str, ...]:

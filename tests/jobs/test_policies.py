@@ -20,7 +20,7 @@ from jobs.mistakes import explain
 from jobs.run import Resources
 from jobs.train.job import train
 from models.calibration import Calibration
-from models.ranker import LightGBMRanker
+from models.ranker import LightGBMRanker, RankerError
 from models.tokens import token_counter
 from pipeline.policies.orders import PolicyError
 
@@ -34,7 +34,7 @@ def of_slates(profile: Profile, ranker: LightGBMRanker | None) -> Stage | None:
     return next((stage for stage in stages(profile, "o200k_base", ranker) if stage.name == "slates"), None)
 
 
-RANKER = LightGBMRanker("tree\n", (), load_profile("lexical").ranker, "policies")
+RANKER = LightGBMRanker("tree\n", LEXICAL.features, load_profile("lexical").ranker, "policies")
 CALIBRATED = replace(RANKER, calibration=Calibration(slope=1.0, intercept=-2.0))
 LEARNED = ("lambdarank", "adaptive_k", "knapsack")
 
@@ -99,3 +99,13 @@ def test_a_run_makes_slates_of_every_policy_within_their_budgets(tmp_path, monke
     assert (slates["n_tokens"] <= slates["budget"]).all()
     texts = {policy: set(slates.filter(policy=policy)["text"]) for policy in LEARNED}
     assert texts["lambdarank"] != texts["adaptive_k"] != texts["knapsack"] != texts["lambdarank"]
+
+
+def test_a_ranker_of_other_features_is_refused_before_anything_runs():
+    other = replace(RANKER, feature_names=("n_tokens", *LEXICAL.features[:-2]))
+    with pytest.raises(RankerError, match="trained on other features than profile policies names"):
+        stages(with_policies("lambdarank"), "o200k_base", other)
+    reordered = replace(RANKER, feature_names=LEXICAL.features[::-1])
+    with pytest.raises(RankerError, match="their order"):
+        stages(with_policies("lambdarank"), "o200k_base", reordered)
+    assert of_slates(with_policies("recall_order"), other) is not None
