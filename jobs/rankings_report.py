@@ -9,7 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from jobs.rankings import RANKINGS, Imported, ImportReport
+from cluster.hints import command
+from jobs.import_ranking import ImportReport
+from jobs.rankings import RANKINGS, Imported
 
 
 def show_import(report: ImportReport, lake: str, out: Console) -> None:
@@ -23,7 +25,7 @@ def show_import(report: ImportReport, lake: str, out: Console) -> None:
     if counts.get("repeated"):
         out.print(Text(f"  {counts['repeated']:,} dropped: they name a turn again, with a score that is no higher"))
     if report.lost:
-        where = f"see `slatemill quarantine show {lake} --stage {RANKINGS}`"
+        where = f"see `{command('quarantine', 'show', lake, '--stage', RANKINGS)}`"
         out.print(Text(f"  {report.lost:,} row(s) in quarantine: {where}", style="yellow"), soft_wrap=True)
 
 

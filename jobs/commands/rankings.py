@@ -26,7 +26,7 @@ def rankings_import(
     file under the same name replaces the first; the same one again is a no-op.
     """
     from cluster.lake import Lake
-    from jobs.rankings import import_ranking
+    from jobs.import_ranking import import_ranking
     from jobs.rankings_report import show_import
 
     report = import_ranking(Lake.open(lake), source, name)

@@ -19,9 +19,10 @@ from cluster.errors import SnapshotStale
 from cluster.lake import Lake
 from jobs.config import Profile
 from jobs.evaluate import evaluate
+from jobs.import_ranking import NameTaken, import_ranking
 from jobs.overrides import override
 from jobs.quarantine import kept_aside, rows_aside
-from jobs.rankings import NameTaken, RankingNotThere, import_ranking, rankings_of, require_rankings
+from jobs.rankings import RankingNotThere, rankings_of, require_rankings
 from jobs.show import show
 from pipeline import schemas
 from pipeline.evaluate.summary import Row
