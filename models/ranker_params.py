@@ -63,13 +63,13 @@ class RankerParams(BaseModel):
 PRESETS: dict[str, RankerParams] = {
     "small": RankerParams(
         num_leaves=7,
-        trees=500,
+        trees=600,
         learning_rate=0.03,
         min_data_in_leaf=20,
-        lambda_l2=10.0,
+        lambda_l2=5.0,
         feature_fraction=0.7,
         bagging_fraction=0.8,
-        early_stopping_rounds=50,
+        early_stopping_rounds=100,
     ),
     "large": RankerParams(),
 }
