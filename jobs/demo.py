@@ -80,7 +80,7 @@ def demo(folder: Path, histories: int, sessions: int, workers: int | None, out: 
     )
     out.rule("2. a ranker, trained on half of them")
     _tell("It learns from known evidence which turns to put first.", out)
-    trained = train(lake, profile, resources, Wanted(_HOLDOUT, out=folder / "ranker"))
+    trained = train(lake, profile, resources, Wanted(_HOLDOUT, folds=1, out=folder / "ranker"))
     show_training(trained, out)
     show_doubts(trained, out)
     out.rule("3. slates")

@@ -106,7 +106,7 @@ def train(
     holdout: Annotated[
         float, typer.Option(min=0, max=0.9, help="Share of histories that are never learned from.")
     ] = 0.0,
-    folds: Annotated[int, typer.Option(min=1, help="Folds of the cross-validation; 1 leaves it out.")] = 5,
+    folds: Annotated[int, typer.Option(min=1, help="Folds of the cross-validation by history; 1: none.")] = 5,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Also without each group of features and each channel, and from one alone.")
     ] = False,

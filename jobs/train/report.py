@@ -29,7 +29,7 @@ def show_training(result: TrainReport, out: Console) -> None:
         out,
     )
     if crossval is None:
-        _say("not cross-validated: that needs two histories with evidence in a pool, and two folds", out)
+        _say("not cross-validated", out)
     else:
         _show_folds(crossval, out)
         _show_complete(crossval, out)
