@@ -28,7 +28,7 @@ from jobs.show import show
 from jobs.show_slate_report import show_text
 from jobs.synth import synth
 from jobs.train.job import Wanted, train
-from jobs.train.report import show_few_groups, show_training
+from jobs.train.report import show_doubts, show_training
 from pipeline import schemas
 from pipeline.evaluate.summary import Summary
 
@@ -80,9 +80,9 @@ def demo(folder: Path, histories: int, sessions: int, workers: int | None, out: 
     )
     out.rule("2. a ranker, trained on half of them")
     _tell("It learns from known evidence which turns to put first.", out)
-    trained = train(lake, profile, resources, Wanted(_HOLDOUT, out=folder / "ranker"))
+    trained = train(lake, profile, resources, Wanted(_HOLDOUT, folds=1, out=folder / "ranker"))
     show_training(trained, out)
-    show_few_groups(trained, out)
+    show_doubts(trained, out)
     out.rule("3. slates")
     _tell(
         "A slate is the text that a model is given to read with a request: the few turns of a long past that fit a "

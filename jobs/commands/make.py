@@ -106,7 +106,7 @@ def train(
     holdout: Annotated[
         float, typer.Option(min=0, max=0.9, help="Share of histories that are never learned from.")
     ] = 0.0,
-    folds: Annotated[int, typer.Option(min=1, help="Folds of the cross-validation; 1 leaves it out.")] = 5,
+    folds: Annotated[int, typer.Option(min=1, help="Folds of the cross-validation by history; 1: none.")] = 5,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Also without each group of features and each channel, and from one alone.")
     ] = False,
@@ -125,7 +125,7 @@ def train(
     from jobs.run import Resources
     from jobs.train.job import Wanted
     from jobs.train.job import train as train_job
-    from jobs.train.report import show_few_groups, show_training
+    from jobs.train.report import show_doubts, show_training
 
     resources = Resources(workers, address, tuple(backfill or ()))
     opened = Lake.open(lake)
@@ -134,7 +134,7 @@ def train(
         say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **trained.as_dict()})
     else:
         show_training(trained, out)
-    show_few_groups(trained, err)
+    show_doubts(trained, err)
 
 
 @app.command(epilog="Example: slatemill promote lake slatemill-lexical/latest")

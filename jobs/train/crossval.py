@@ -108,10 +108,10 @@ def cross_validation(
 
 
 def _complete(outcomes: pl.DataFrame, fold_of: Mapping[str, int]) -> dict[int, dict[int, float]]:
-    """Slate completeness of the ranker by fold and budget."""
-    of_ranker = outcomes.filter(pl.col("policy") == RANKER)
-    folds = of_ranker.with_columns(fold=pl.col("history_id").replace_strict(fold_of, return_dtype=pl.Int64))
-    means = folds.group_by("fold", "budget").agg(pl.col("slate_complete").mean()).sort("fold", "budget")
+    """Slate completeness of the ranker by fold and budget. A history without evidence in a pool is in no fold."""
+    fold = pl.col("history_id").replace_strict(fold_of, default=None, return_dtype=pl.Int64)
+    of_ranker = outcomes.filter(pl.col("policy") == RANKER).with_columns(fold=fold).drop_nulls("fold")
+    means = of_ranker.group_by("fold", "budget").agg(pl.col("slate_complete").mean()).sort("fold", "budget")
     found: dict[int, dict[int, float]] = {}
     for fold, budget, mean in means.iter_rows():
         found.setdefault(fold, {})[budget] = mean

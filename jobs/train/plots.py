@@ -93,7 +93,7 @@ def _rows(count: int) -> tuple[Figure, Axes]:
 
     figure = Figure(figsize=(_WIDTH, _FRAME + _BAR * max(count, 3)), layout="constrained")
     axes = figure.subplots()
-    axes.invert_yaxis()
+    axes.set_ylim(count - 0.4, -0.6)
     _plain(axes)
     return figure, axes
 

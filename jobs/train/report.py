@@ -17,7 +17,7 @@ from jobs.train.variants import Outcome
 from pipeline.evaluate.by_history import STRATA
 
 FEW_GROUPS = 50
-"""Requests with evidence below which a ranker is not to be trusted unseen."""
+"""Requests with evidence below which it is said that a ranker may be worse than none."""
 
 
 def show_training(result: TrainReport, out: Console) -> None:
@@ -29,7 +29,7 @@ def show_training(result: TrainReport, out: Console) -> None:
         out,
     )
     if crossval is None:
-        _say("not cross-validated: that needs two histories with evidence in a pool, and two folds", out)
+        _say("not cross-validated", out)
     else:
         _show_folds(crossval, out)
         _show_complete(crossval, out)
@@ -46,16 +46,36 @@ def show_training(result: TrainReport, out: Console) -> None:
     _say(f"registered: {result.version.name} version {result.version.version}{champion}", out)
 
 
-def show_few_groups(result: TrainReport, out: Console) -> None:
-    """Says so where a ranker learned from so few requests that it may well be worse than none."""
-    groups = result.counts["groups"]
-    if groups >= FEW_GROUPS:
-        return
-    said = (
-        f"learned from {groups} request{'s' * (groups != 1)} only: of so few, a ranker may be worse than the order of "
-        "recall. To compare the two, train with --holdout 0.5, run, then evaluate."
+def show_doubts(result: TrainReport, out: Console) -> None:
+    """Says so where a ranker is worse than the order of recall, or learned from so few requests that it may be."""
+    for said in (_said_of_worse(result.validated.crossval), _said_of_few(result.counts["groups"])):
+        if said:
+            out.print(Text(said, style="yellow"))
+
+
+def _said_of_worse(crossval: CrossValidation | None) -> str:
+    differences = {
+        row.budget: row.difference
+        for row in (() if crossval is None else crossval.rows)
+        if (row.policy, row.stratum) == (RANKER, "all")
+    }
+    worse = [budget for budget, found in sorted(differences.items()) if found.high is not None and found.high < 0]
+    if not worse:
+        return ""
+    return (
+        f"out of fold the ranker is worse than the order of recall beyond doubt, at "
+        f"{', '.join(f'{budget:,}' for budget in worse)} tokens: take policy recall_order there, until it has more to "
+        "learn from or better features."
     )
-    out.print(Text(said, style="yellow"))
+
+
+def _said_of_few(groups: int) -> str:
+    if groups >= FEW_GROUPS:
+        return ""
+    return (
+        f"learned from {groups} request{'s' * (groups != 1)} only: of so few, a ranker may be worse than the order of "
+        "recall."
+    )
 
 
 def _show_folds(crossval: CrossValidation, out: Console) -> None:

@@ -9,11 +9,6 @@ from rich.console import Console
 
 from cluster.report import Failure, RunReport, StageReport
 from jobs.report import show_evaluation, show_trouble
-from jobs.train.job import TrainReport
-from jobs.train.report import FEW_GROUPS, show_few_groups
-from models.ranker import LightGBMRanker
-from models.ranker_params import RankerParams
-from models.registry import RegisteredVersion
 from pipeline.evaluate.bootstrap import Estimate
 from pipeline.evaluate.summary import Row, Summary
 from pipeline.schemas import LABELS
@@ -29,15 +24,6 @@ def said(show, *arguments) -> str:
     out = io.StringIO()
     show(*arguments, Console(file=out, width=80))
     return " ".join(out.getvalue().split())
-
-
-@pytest.mark.parametrize(("groups", "warned"), [(1, True), (FEW_GROUPS - 1, True), (FEW_GROUPS, False)])
-def test_a_ranker_that_learned_from_few_requests_is_warned_of(groups, warned):
-    version = RegisteredVersion("slatemill-lexical", "1", "r", is_champion=True)
-    ranker = LightGBMRanker("", (), RankerParams(), "lexical")
-    text = said(show_few_groups, TrainReport(ranker, {}, {"groups": groups}, version))
-    assert ("worse than the order of recall" in text) == warned
-    assert ("--holdout 0.5" in text) == warned
 
 
 def summary(n_requests: int, no_evidence: int, trained_on: int) -> Summary:

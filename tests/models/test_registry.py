@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ import pytest
 from models import registry
 from models.ranker import LightGBMRanker, RankerError, fit
 from models.ranker_params import RankerParams
-from models.registry import RankerNotFound, load_ranker, log_evaluation, log_training
+from models.registry import RankerNotFound, challenger_and_champion, load_ranker, log_evaluation, log_training
 
 NAMES = ("a", "b")
 PROFILE = "agentmemrec"
@@ -151,6 +152,36 @@ def test_what_is_logged_is_text_with_params_metrics_and_importances(store: Path)
     assert found is not None
     assert found[0].metrics == {"holdout_auc": 0.75}
     assert found[1] == f"{NAME} version 1"
+
+
+def test_a_challenger_is_found_by_every_way_to_name_it_with_the_champion_of_its_model(store: Path) -> None:
+    first, second = small_ranker(1), small_ranker(2)
+    for ranker in (first, second):
+        log_training(ranker, {}, {}, PROFILE)
+    for spec in (NAME, f"{NAME}/2", f"{NAME}/latest", f"models:/{NAME}/2"):
+        chosen, champion = challenger_and_champion(spec)
+        assert (chosen.version, chosen.ranker.identity) == ("2", second.identity), spec
+        assert champion is not None
+        assert (champion.version, champion.ranker.identity) == ("1", first.identity), spec
+    chosen, champion = challenger_and_champion(f"{NAME}@champion")
+    assert champion is not None
+    assert chosen.version == champion.version == "1"
+    with pytest.raises(RankerNotFound, match=r"versions 1, 2"):
+        challenger_and_champion(f"{NAME}/7")
+
+
+def test_further_texts_plots_and_the_card_lie_beside_the_ranker(store: Path) -> None:
+    plots = store / "drawn"
+    plots.mkdir()
+    (plots / "gain.png").write_bytes(b"PNG")
+    ranker = replace(small_ranker(1), card="# Card\n")
+    log_training(ranker, {}, {}, PROFILE, {"training.json": "{}"}, plots)
+    kept = {path.name: path for path in (store / "mlruns").rglob("*") if path.is_file()}
+    assert {"training.json", "gain.png", "card.md", "model.txt"} <= set(kept)
+    assert kept["card.md"].parent == kept["model.txt"].parent
+    found = load_ranker(NAME, PROFILE)
+    assert found is not None
+    assert found[0].card == "# Card\n"
 
 
 def test_a_champion_is_remembered_until_the_database_changes(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from jobs.train.job import TrainReport, Wanted, train
 from jobs.train.judge import RECALL
 from jobs.train.report import show_training
 from models.ranker import LightGBMRanker
+from models.ranker_params import PRESETS
 from models.registry import client
 from pipeline.synth.histories import history
 
@@ -132,7 +133,7 @@ def test_one_history_is_fitted_and_not_validated(tight, tmp_path):
     lake = stored(tmp_path, [history(seed=3, index=0, sessions=6)])
     trained = train(lake, tight, Resources(workers=1))
     assert trained.validated.crossval is None
-    assert trained.ranker.params.trees == 500
+    assert trained.ranker.params.trees == PRESETS["small"].trees
     assert "no cross-validation" in trained.ranker.card
     out = io.StringIO()
     show_training(trained, Console(file=out, width=80))
