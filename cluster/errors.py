@@ -15,6 +15,10 @@ class SchemaMismatch(LakeError):
     """A table does not have the schema of its place."""
 
 
+class InputChanged(LakeError):
+    """A file is not the one that the work on it was begun with."""
+
+
 class BatchInProgress(LakeError):
     """Another batch is claimed and not committed."""
 

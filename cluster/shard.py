@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import polars as pl
 import pyarrow as pa
 
 from cluster import quarantine, tables
-from cluster.errors import LakeError
+from cluster.errors import InputChanged, LakeError
 from cluster.quarantine import QuarantineNote
+from cluster.row_groups import RowGroups
 from cluster.stage import ShardOutput, Stage
 from cluster.storage import Storage
 from cluster.tables import Mark
 
+_IN_MEMORY = 64 << 20
+"""Bytes of an output that wait in memory for its last row; of a larger one all wait on the disk."""
+
 LoadModel = Callable[[], Any]
 """Gives the stage's model, or None for a stage without; called only when there is something to compute."""
-
-
-class InputChanged(LakeError):
-    """A file is not the one that the shard was planned with."""
 
 
 class Source(NamedTuple):
@@ -64,11 +65,19 @@ def run(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> Sh
     started = time.monotonic()
     crashed = _crashed(stage, storage, work)
     primary = _primary(stage, storage, work, crashed)
-    output = _compute(stage, storage, work, primary, load_model)
-    lost = crashed if output.quarantine is None else pa.concat_tables([crashed, output.quarantine])
-    quarantine_mark = quarantine.replace(storage, work.quarantine, lost, stage, work.stamp)
-    mark = tables.publish(storage, work.output, output.table, stage.schema, work.stamp, work.parts)
-    return ShardReport(mark, quarantine_mark, quarantine.note_of(lost, stage), time.monotonic() - started)
+    lost = [crashed]
+    with (
+        cast(BinaryIO, tempfile.SpooledTemporaryFile(_IN_MEMORY)) as stream,
+        tables.Encoder(stream, stage.schema, work.stamp, work.parts, stage.group_rows) as encoder,
+    ):
+        for part in _compute(stage, storage, work, primary, load_model):
+            encoder.add(part.table)
+            lost += [] if part.quarantine is None else [part.quarantine]
+        mark = encoder.finish()
+        left_out = pa.concat_tables(lost)
+        quarantine_mark = quarantine.replace(storage, work.quarantine, left_out, stage, work.stamp)
+        mark = tables.publish_encoded(storage, work.output, stream, mark)
+    return ShardReport(mark, quarantine_mark, quarantine.note_of(left_out, stage), time.monotonic() - started)
 
 
 def count_units(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> int:
@@ -82,7 +91,8 @@ def count_units(stage: Stage, storage: Storage, work: Work, load_model: LoadMode
 def probe(stage: Stage, storage: Storage, work: Work, load_model: LoadModel, part: range) -> None:
     """Computes some units of a shard and publishes nothing."""
     primary = _primary(stage, storage, work, _crashed(stage, storage, work))
-    _compute(stage, storage, work, _within(primary, stage, part), load_model)
+    for _ in _compute(stage, storage, work, _within(primary, stage, part), load_model):
+        pass
 
 
 def take_out(
@@ -97,17 +107,30 @@ def take_out(
     return note
 
 
-def _compute(stage: Stage, storage: Storage, work: Work, primary: pa.Table, load_model: LoadModel) -> ShardOutput:
+def _compute(
+    stage: Stage, storage: Storage, work: Work, primary: pa.Table, load_model: LoadModel
+) -> Iterator[ShardOutput]:
+    """What the stage gives, part by part, each checked."""
     if not primary.num_rows:
-        return ShardOutput(stage.schema.empty_table())
+        return
     inputs = _inputs(stage, storage, work, primary)
-    output = stage.compute(inputs, load_model())
-    tables.require_schema(output.table, stage.schema, f"output of {work.label}")
-    if output.quarantine is not None:
-        tables.require_schema(output.quarantine, stage.quarantine_schema, f"quarantine of {work.label}")
-    if "history_id" in stage.schema.names and not _series(output.table["history_id"]).is_sorted():
-        raise LakeError(f"the rows of the output of {work.label} are not sorted by history_id: a fault of its stage")
-    return output
+    computed = stage.compute(inputs, load_model())
+    before = ""
+    for output in [computed] if isinstance(computed, ShardOutput) else computed:
+        tables.require_schema(output.table, stage.schema, f"output of {work.label}")
+        if output.quarantine is not None:
+            tables.require_schema(output.quarantine, stage.quarantine_schema, f"quarantine of {work.label}")
+        if "history_id" in stage.schema.names and output.table.num_rows:
+            history_ids = _series(output.table["history_id"])
+            if history_ids[0] < before or not history_ids.is_sorted():
+                raise LakeError(
+                    f"the rows of the output of {work.label} are not sorted by history_id: a fault of its stage"
+                )
+            before = history_ids[-1]
+        yield output
+    for name, spec in stage.inputs.items():
+        if spec.in_groups:
+            _require_unchanged(storage, work, name)
 
 
 def _primary(stage: Stage, storage: Storage, work: Work, crashed: pa.Table) -> pa.Table:
@@ -123,13 +146,17 @@ def _primary(stage: Stage, storage: Storage, work: Work, crashed: pa.Table) -> p
     return primary.filter(keys["out"].is_null().to_arrow())
 
 
-def _inputs(stage: Stage, storage: Storage, work: Work, primary: pa.Table) -> dict[str, pa.Table]:
+def _inputs(stage: Stage, storage: Storage, work: Work, primary: pa.Table) -> dict[str, pa.Table | RowGroups]:
     inputs = {stage.primary: primary}
     for name, spec in stage.inputs.items():
         if name == stage.primary:
             continue
-        histories = _series(primary["history_id"]).unique().sort().to_list() if spec.of_primary else None
-        inputs[name] = tables.read(storage, [source.path for source in work.inputs[name]], spec.schema, histories)
+        paths = [source.path for source in work.inputs[name]]
+        if spec.in_groups:
+            inputs[name] = RowGroups(storage, paths, spec.schema)
+        else:
+            histories = _series(primary["history_id"]).unique().sort().to_list() if spec.of_primary else None
+            inputs[name] = tables.read(storage, paths, spec.schema, histories)
         _require_unchanged(storage, work, name)
     return inputs
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pyarrow as pa
+
+from cluster.row_groups import RowGroups
+from cluster.tables import ROW_GROUP
 
 Choice = tuple[str, str]
 """The name of a choice and its id, as in the path: `("model", "all-minilm-l6-v2")`."""
@@ -22,7 +25,8 @@ CRASH_COLUMNS = ("code", "reason", "origin", "weight")
 class Input:
     """One table that a stage reads, from the shard's own bucket.
 
-    `of_primary` reads only the histories that occur in the primary input: both must have a `history_id`.
+    `of_primary` reads only the histories that occur in the primary input: both must have a `history_id`. `in_groups`
+    reads nothing: the stage is handed cluster.row_groups.RowGroups in place of a table, and reads what it asks for.
     """
 
     table: str
@@ -30,6 +34,7 @@ class Input:
     schema: pa.Schema
     span: Span = "batch"
     of_primary: bool = False
+    in_groups: bool = False
 
 
 @dataclass(frozen=True)
@@ -40,8 +45,11 @@ class ShardOutput:
     quarantine: pa.Table | None = None
 
 
-Compute = Callable[[Mapping[str, pa.Table], Any], ShardOutput]
-"""The tables by input name, and the loaded model or None. Must be picklable (by reference, or by cloudpickle)."""
+Compute = Callable[[Mapping[str, pa.Table | RowGroups], Any], ShardOutput | Iterator[ShardOutput]]
+"""The inputs by name, and the loaded model or None. Must be picklable (by reference, or by cloudpickle).
+
+What would not fit into memory may come in parts, in order of their rows: each is written before the next is asked for.
+"""
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,7 @@ class Stage:
     not called. `unit` are the columns of the primary that name what bisection may take out: rows with equal values stay
     together. `config` holds every literal that affects the output, `identities` the models' names and weights digests:
     both are part of the stamp, `version` too. A costly stage never redoes what exists unless it is named in `backfill`.
+    `group_rows` are the rows of a row group of its files: few where rows are large, for those who read `in_groups`.
 
     Raises ValueError where the parts do not fit each other.
     """
@@ -79,12 +88,13 @@ class Stage:
     identities: tuple[str, ...] = ()
     model: ModelSpec | None = None
     costly: bool = False
+    group_rows: int = ROW_GROUP
 
     def __post_init__(self) -> None:
         if self.primary not in self.inputs:
             raise ValueError(f"stage {self.name}: its primary {self.primary!r} is none of its inputs")
         primary = self.inputs[self.primary]
-        if primary.span != "batch" or primary.of_primary:
+        if primary.span != "batch" or primary.of_primary or primary.in_groups:
             raise ValueError(f"stage {self.name}: the primary input takes one batch, whole")
         lacking = [name for name in self.unit if name not in primary.schema.names]
         if not self.unit or lacking:

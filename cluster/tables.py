@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING, BinaryIO
@@ -65,27 +66,37 @@ def require_schema(table: pa.Table, schema: pa.Schema, what: str) -> None:
 class Encoder:
     """Writes one Parquet file to a stream, from tables that are added one after the other.
 
-    Equal rows give equal digests. `parts` says what the stamp is made of (cluster.stamp), where it is to be told apart
-    later. `stream` is empty, can be read and sought in, and stays open.
+    Equal rows in groups of one size give equal digests. `parts` says what the stamp is made of (cluster.stamp), where
+    it is to be told apart later. `stream` is empty, can be read and sought in, and stays open. As a context it ends the
+    writing of a file that is given up.
     """
 
-    def __init__(self, stream: BinaryIO, schema: pa.Schema, stamp: str, parts: str = "") -> None:
+    def __init__(
+        self, stream: BinaryIO, schema: pa.Schema, stamp: str, parts: str = "", group_rows: int = ROW_GROUP
+    ) -> None:
         self.stream = stream
         self._schema = schema
         self._stamp = stamp
         self._parts = parts
+        self._group_rows = group_rows
         self._sink = _HashingSink(stream)
         options = {"compression": "zstd", "compression_level": 3}
         self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema, **options)
         self._waiting = schema.empty_table()
         self._rows = 0
 
+    def __enter__(self) -> Encoder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.close()
+
     def add(self, table: pa.Table) -> None:
         """Writes the rows of a table, group by group. Raises SchemaMismatch."""
         require_schema(table, self._schema, "the table to write")
         self._rows += table.num_rows
         self._waiting = pa.concat_tables([self._waiting, table.replace_schema_metadata(None)])
-        whole = self._waiting.num_rows - self._waiting.num_rows % ROW_GROUP
+        whole = self._waiting.num_rows - self._waiting.num_rows % self._group_rows
         self._write(self._waiting.slice(0, whole))
         self._waiting = self._waiting.slice(whole)
 
@@ -103,10 +114,10 @@ class Encoder:
         return Mark(self._stamp, digest, self._rows)
 
     def _write(self, table: pa.Table) -> None:
-        for start in range(0, table.num_rows, ROW_GROUP):
+        for start in range(0, table.num_rows, self._group_rows):
             # Pages end where chunks do: one chunk a group, however the tables came.
-            group = table.slice(start, ROW_GROUP).combine_chunks()
-            self._writer.write_table(group, row_group_size=ROW_GROUP)
+            group = table.slice(start, self._group_rows).combine_chunks()
+            self._writer.write_table(group, row_group_size=self._group_rows)
 
 
 def encode(table: pa.Table, schema: pa.Schema, stamp: str, parts: str = "") -> tuple[bytes, Mark]:
@@ -199,17 +210,23 @@ def _read_one(
     storage: Storage, path: str, schema: pa.Schema, wanted: pa.Array | None, columns: Sequence[str] | None
 ) -> pa.Table:
     with storage.open_input(path) as stream:
-        file = _opened(stream, path)
-        found = file.schema_arrow.remove_metadata()
-        if not found.equals(schema, check_metadata=False):
-            raise SchemaMismatch(_difference(found, schema, path))
+        file = open_file(stream, path, schema)
         if wanted is None:
             return file.read(columns=columns).replace_schema_metadata(None)
-        groups = _groups_of(file, wanted)
+        groups = groups_of(history_bounds(file.metadata), wanted.to_pylist())
         needed = None if columns is None else list(dict.fromkeys([*columns, "history_id"]))
         table = file.read_row_groups(groups, columns=needed).replace_schema_metadata(None)
     table = table.filter(pc.is_in(table["history_id"], wanted))
     return table if columns is None else table.select(columns)
+
+
+def open_file(stream: IO[bytes], path: str, schema: pa.Schema) -> pq.ParquetFile:
+    """A Parquet file that has this schema. Raises LakeError when it is torn, SchemaMismatch."""
+    file = _opened(stream, path)
+    found = file.schema_arrow.remove_metadata()
+    if not found.equals(schema, check_metadata=False):
+        raise SchemaMismatch(_difference(found, schema, path))
+    return file
 
 
 def _opened(stream: IO[bytes], path: str) -> pq.ParquetFile:
@@ -219,17 +236,26 @@ def _opened(stream: IO[bytes], path: str) -> pq.ParquetFile:
         raise LakeError(f"{path} is no whole Parquet file: delete it and run again") from error
 
 
-def _groups_of(file: pq.ParquetFile, wanted: pa.Array) -> list[int]:
-    """Row groups whose range of history_id holds any wanted one: rows are sorted by it."""
+def history_bounds(footer: pq.FileMetaData) -> list[tuple[str, str] | None]:
+    """The first and last history_id of each row group; None where the file does not say."""
     # Leaves are counted, not fields: a nested column has several.
-    leaves = [file.schema.column(index).path for index in range(len(file.schema))]
+    leaves = [footer.schema.column(index).path for index in range(len(footer.schema))]
     place = leaves.index("history_id")
-    names = sorted(wanted.to_pylist())
+    found: list[tuple[str, str] | None] = []
+    for index in range(footer.num_row_groups):
+        statistics = footer.row_group(index).column(place).statistics
+        known = statistics is not None and statistics.has_min_max
+        found.append((statistics.min, statistics.max) if known else None)
+    return found
+
+
+def groups_of(bounds: Sequence[tuple[str, str] | None], history_ids: Sequence[str]) -> list[int]:
+    """Row groups that may hold any of the histories: rows are sorted by history_id."""
+    names = sorted(history_ids)
     groups = []
-    for index in range(file.num_row_groups):
-        statistics = file.metadata.row_group(index).column(place).statistics
-        unknown = statistics is None or not statistics.has_min_max
-        if unknown or any(statistics.min <= name <= statistics.max for name in names):
+    for index, bound in enumerate(bounds):
+        first = 0 if bound is None else bisect_left(names, bound[0])
+        if first < len(names) and (bound is None or names[first] <= bound[1]):
             groups.append(index)
     return groups
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -37,6 +37,9 @@ from pipeline.tokens import request_tokens, turn_tokens
 from pipeline.vectors import request_vectors, turn_vectors
 
 Tables = Mapping[str, pa.Table]
+
+TURNS_OF_A_GROUP = 256
+"""Turns of a row group of turn_tokens: 4 MB at 40 tokens of 384 dimensions."""
 
 
 def stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None = None) -> list[Stage]:
@@ -84,7 +87,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
                 "analyzer": ANALYZER_ID,  # of requests: their terms are no table
                 **pool_config,
             },
-            version=3,
+            version=4,
             **pool_models,
         ),
         _stage(
@@ -142,12 +145,18 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
         span = pool_inputs["turns"].span
         if late.source == "stored":
             of_turns: Choice = ("model", f"{identity.choice_id}-{late.code}")
-            schema = schemas.turn_tokens(identity.dim)
+            schema = schemas.TURN_TOKENS
             turns = {"turns": Input("turns", None, schemas.TURNS)}
             compute = partial(_turn_tokens, code=late.code)
-            more: dict[str, Any] = {"config": {"code": late.code}, "costly": True, **model}
+            more: dict[str, Any] = {
+                "config": {"code": late.code},
+                "costly": True,
+                "version": 2,
+                "group_rows": TURNS_OF_A_GROUP,
+                **model,
+            }
             stages.append(_stage("turn_tokens", of_turns, schema, turns, "turns", compute, **more))
-            pool_inputs[f"{name}_turn_tokens"] = Input("turn_tokens", of_turns, schema, span, of_primary=True)
+            pool_inputs[f"{name}_turn_tokens"] = Input("turn_tokens", of_turns, schema, span, in_groups=True)
         of_requests: Choice = ("model", identity.choice_id)
         schema = schemas.request_tokens(identity.dim)
         requests = {"requests": Input("requests", None, schemas.REQUESTS)}
@@ -292,8 +301,8 @@ def _request_vectors(tables: Tables, embedder: Embedder) -> ShardOutput:
     return ShardOutput(*request_vectors(tables["requests"], embedder))
 
 
-def _turn_tokens(tables: Tables, encoder: TokenEncoder, *, code: Code) -> ShardOutput:
-    return ShardOutput(*turn_tokens(tables["turns"], encoder, code))
+def _turn_tokens(tables: Tables, encoder: TokenEncoder, *, code: Code) -> Iterator[ShardOutput]:
+    return (ShardOutput(*part) for part in turn_tokens(tables["turns"], encoder, code))
 
 
 def _request_tokens(tables: Tables, encoder: TokenEncoder) -> ShardOutput:

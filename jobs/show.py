@@ -18,6 +18,7 @@ from cluster.errors import LakeError
 from cluster.exits import UNFINISHED
 from cluster.hints import command
 from cluster.lake import Lake
+from cluster.row_groups import RowGroups
 from cluster.runfiles import QUARANTINE
 from cluster.snapshot import Snapshot
 from jobs.evaluate import with_batch
@@ -307,7 +308,8 @@ def _read(
     if options.encoders and config["late_interaction"]["source"] == "stored":
         dim = _dim(lake, snapshot.paths_of(part, "request_tokens")[0])
         asked = of_request("request_tokens", schemas.request_tokens(dim))
-        late["late"] = LateTables(asked, of_history("turn_tokens", schemas.turn_tokens(dim)))
+        codes = RowGroups(lake.storage, snapshot.paths_of(part, "turn_tokens"), schemas.TURN_TOKENS)
+        late["late"] = LateTables(asked, codes)
     slates = [of_request(table, schemas.SLATES) for table in ("slates", "oracle_slates")]
     told = of_history("turns", schemas.TURNS)
     in_time = told if last is None else told.filter(pc.less(told["session_index"], (last + 1) << POSITION_BITS))

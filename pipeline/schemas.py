@@ -149,15 +149,17 @@ def request_vectors(dim: int) -> pa.Schema:
     return pa.schema([*_REQUEST_FIELDS, pa.field("vector", _vector(dim), nullable=False)])
 
 
-@_table_by("dim")
-def turn_tokens(dim: int) -> pa.Schema:
-    """One row a turn: codes of its token vectors for late interaction. Token k of a turn has the vector `vectors[k] *
-    scales[k]`, of `dim` values and about unit length; with the code `pooled` it stands for about four tokens."""
-    coded = pa.large_list(pa.field("item", pa.list_(pa.field("item", pa.int8(), nullable=False), dim), nullable=False))
-    scales = pa.large_list(pa.field("item", pa.float32(), nullable=False))
-    return pa.schema(
-        [*_KEY_FIELDS, pa.field("scales", scales, nullable=False), pa.field("vectors", coded, nullable=False)]
-    )
+TURN_TOKENS = _table(
+    "turn_tokens",
+    [
+        *_KEY_FIELDS,
+        pa.field("scales", pa.large_list(pa.field("item", pa.float32(), nullable=False)), nullable=False),
+        pa.field("codes", pa.large_binary(), nullable=False),
+    ],
+    """One row a turn: codes of its token vectors for late interaction. `codes` holds a signed byte for each dimension,
+    token after token; token k has `scales[k]` times its bytes for a vector, of about unit length. With the code
+    `pooled` one vector stands for about four tokens.""",
+)
 
 
 @_table_by("dim")

@@ -14,34 +14,26 @@ from pipeline.quarantined import not_finite
 from pipeline.recall.analyzer import analyze
 from pipeline.recall.indexed_text import indexed_text
 from pipeline.recall.late.options import Code
-from pipeline.recall.late.turn_codes import TurnCodes, encode_turns
+from pipeline.recall.late.turn_codes import TurnCodes, encode_turns, text_blocks
 from pipeline.recall.late.words import words_of_tokens
 from pipeline.schemas import REQUEST_KEY, TURN_KEY
 
 REQUEST_TOKENS = 256
 """Tokens of a request that are kept, the first: a longer one asks for the matches of a whole page."""
 
-BLOCK = 1024
-"""Turns that are encoded at a time: bounds the memory of vectors that have no codes yet (60 MB at 40 tokens of 384)."""
 
-
-def turn_tokens(turns: pa.Table, encoder: TokenEncoder, code: Code) -> tuple[pa.Table, pa.Table]:
-    """Codes of each turn's tokens, of its indexed text: (schema turn_tokens(dim), QUARANTINE), sorted by turn key.
+def turn_tokens(turns: pa.Table, encoder: TokenEncoder, code: Code) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Codes of each turn's tokens, of its indexed text: (TURN_TOKENS, QUARANTINE), in parts, sorted by turn key.
 
     A turn with a vector that is not finite goes to quarantine, and late interaction does not score it.
     """
     keys = pl.DataFrame(pl.from_arrow(turns.select(list(TURN_KEY))))
     order = keys.select(pl.arg_sort_by(*TURN_KEY)).to_series()
     keys, texts = keys[order], indexed_text(turns)[order]
-    schema = schemas.turn_tokens(encoder.dim)
-    parts, broken = [schema.empty_table()], [pl.Series(dtype=pl.Boolean)]
-    for start, stop, reader in _blocks(keys["history_id"], encoder):
+    for start, stop, reader in _blocks(texts, keys["history_id"], encoder):
         made, bad = encode_turns(texts[start:stop].to_list(), reader, code)
-        parts.append(_coded(keys[start:stop], made, schema))
-        broken.append(pl.Series(bad))
-    bad_turns = pl.concat(broken)
-    table = pa.concat_tables(parts).filter((~bad_turns).to_arrow())
-    return table, not_finite(keys.filter(bad_turns), f"token encoder {encoder.name}")
+        table = _coded(keys[start:stop], made).filter(pa.array(~bad))
+        yield table, not_finite(keys[start:stop].filter(pl.Series(bad)), f"token encoder {encoder.name}")
 
 
 def request_tokens(requests: pa.Table, encoder: TokenEncoder) -> tuple[pa.Table, pa.Table]:
@@ -50,9 +42,8 @@ def request_tokens(requests: pa.Table, encoder: TokenEncoder) -> tuple[pa.Table,
     The first 256 are kept. A request with a vector that is not finite goes to quarantine, and has no late scores.
     """
     frame = pl.DataFrame(pl.from_arrow(requests.select([*REQUEST_KEY, "text"]))).sort(*REQUEST_KEY)
-    texts = frame["text"].to_list()
-    made = _encoded(texts, frame["history_id"], encoder)
-    words = words_of_tokens(texts, made.text, made.start, made.end)
+    made = _encoded(frame["text"], frame["history_id"], encoder)
+    words = words_of_tokens(frame["text"].to_list(), made.text, made.start, made.end)
     tokens = pl.DataFrame({"row": made.text, "word": words, "finite": np.isfinite(made.vectors).all(axis=1)})
     tokens = tokens.with_columns(
         source=pl.int_range(pl.len(), dtype=pl.Int64),
@@ -71,29 +62,33 @@ def request_tokens(requests: pa.Table, encoder: TokenEncoder) -> tuple[pa.Table,
     return table.cast(schema), not_finite(keys[broken.sort()], f"token encoder {encoder.name}")
 
 
-def _blocks(history_ids: pl.Series, encoder: TokenEncoder) -> Iterator[tuple[int, int, TokenEncoder]]:
+def _blocks(texts: pl.Series, history_ids: pl.Series, encoder: TokenEncoder) -> Iterator[tuple[int, int, TokenEncoder]]:
     """Rows that follow each other and are read by one encoder: first, last (excluded), and which."""
+    lengths = texts.str.len_chars().to_list()
     runs = history_ids.rle().struct.unnest()
     start = stop = 0
     reader: TokenEncoder | None = None
     for history_id, length in runs.select("value", "len").iter_rows():
         following = encoder.of_history(history_id)
         if reader is not None and following is not reader:
-            yield from _cut(start, stop, reader)
+            yield from _cut(lengths, start, stop, reader)
             start = stop
         reader, stop = following, stop + length
     if reader is not None:
-        yield from _cut(start, stop, reader)
+        yield from _cut(lengths, start, stop, reader)
 
 
-def _cut(start: int, stop: int, reader: TokenEncoder) -> Iterator[tuple[int, int, TokenEncoder]]:
-    for first in range(start, stop, BLOCK):
-        yield first, min(first + BLOCK, stop), reader
+def _cut(lengths: list[int], start: int, stop: int, reader: TokenEncoder) -> Iterator[tuple[int, int, TokenEncoder]]:
+    for first, last in text_blocks(lengths[start:stop]):
+        yield start + first, start + last, reader
 
 
-def _encoded(texts: Sequence[str], history_ids: pl.Series, encoder: TokenEncoder) -> TokenVectors:
+def _encoded(texts: pl.Series, history_ids: pl.Series, encoder: TokenEncoder) -> TokenVectors:
     """Token vectors of requests, each read by the encoder of its history."""
-    made = [(start, reader.encode(texts[start:stop], "query")) for start, stop, reader in _blocks(history_ids, encoder)]
+    made = [
+        (start, reader.encode(texts[start:stop].to_list(), "query"))
+        for start, stop, reader in _blocks(texts, history_ids, encoder)
+    ]
     if not made:
         return encoder.encode([], "query")
     return TokenVectors(
@@ -110,14 +105,15 @@ def _terms_of_words(words: pl.Series) -> pl.Series:
     return pl.DataFrame({"word": words}).join(terms, on="word", how="left", maintain_order="left")["terms"]
 
 
-def _coded(keys: pl.DataFrame, made: TurnCodes, schema: pa.Schema) -> pa.Table:
-    """Rows of turn_tokens from codes."""
-    offsets = pa.array(made.offsets, pa.int64())
-    scales, vectors = schema.field("scales").type, schema.field("vectors").type
-    values = pa.FixedSizeListArray.from_arrays(pa.array(made.codes.values.reshape(-1)), type=vectors.value_type)
+def _coded(keys: pl.DataFrame, made: TurnCodes) -> pa.Table:
+    """Rows of TURN_TOKENS from codes."""
+    dim = made.codes.values.shape[1]
+    ends = pa.py_buffer(made.offsets * dim)
     columns: Sequence[pa.Array] = [
         *(column.combine_chunks() for column in keys.to_arrow().columns),
-        pa.LargeListArray.from_arrays(offsets, pa.array(made.codes.scales), type=scales),
-        pa.LargeListArray.from_arrays(offsets, values, type=vectors),
+        pa.LargeListArray.from_arrays(pa.array(made.offsets), pa.array(made.codes.scales)),
+        pa.LargeBinaryArray.from_buffers(
+            pa.large_binary(), len(keys), [None, ends, pa.py_buffer(np.ascontiguousarray(made.codes.values))]
+        ),
     ]
-    return pa.Table.from_arrays(columns, schema=schema)
+    return pa.table(columns, names=schemas.TURN_TOKENS.names).cast(schemas.TURN_TOKENS)

@@ -16,7 +16,7 @@ from pipeline.recall.history import Halves, History, Ints, Lists, Request, Reque
 from pipeline.recall.indexed_text import indexed_text
 from pipeline.recall.late.codes import Codes, encode
 from pipeline.recall.late.options import Code
-from pipeline.recall.late.turn_codes import CodeSource, FreshCodes, StoredCodes
+from pipeline.recall.late.turn_codes import CodeSource, FreshCodes, StoredCodes, StoredTurns
 from pipeline.schemas import REQUEST_KEY, TEXT, TURN_KEY
 
 UNKNOWN_TERM = -1
@@ -31,7 +31,7 @@ class LateTables:
     """
 
     request_tokens: pa.Table
-    turn_tokens: pa.Table | None = None
+    turn_tokens: StoredTurns | None = None
     encoder: TokenEncoder | None = None
     code: Code = "int8"
 
@@ -70,7 +70,7 @@ def histories(
             session_time=block["session_time"].dt.replace_time_zone(None).to_numpy(),
             terms=turn_terms.slice(start, stop),
             windows=None if window_table is None else window_table.of_turns(start, stop),
-            codes={name: table.of_history(history_id, start, stop) for name, table in codes.items()},
+            codes={name: table.of_turns(history_id, block, start) for name, table in codes.items()},
         )
         first, last = requests_of[history_id]
         bounds = asked[first:last].select(
@@ -187,16 +187,19 @@ class _CodeTable:
 
     def __init__(self, tables: LateTables, turns: pa.Table, stored: pl.DataFrame) -> None:
         self._tables = tables
-        self._stored = None if tables.turn_tokens is None else StoredCodes(tables.turn_tokens, stored)
         self._texts: pl.Series | None = None
-        if self._stored is None:
+        if tables.turn_tokens is None:
             keys = pl.DataFrame(pl.from_arrow(turns.select(list(TURN_KEY)))).with_columns(text=indexed_text(turns))
             self._texts = stored.join(keys, on=list(TURN_KEY), how="left", maintain_order="left")["text"]
 
-    def of_history(self, history_id: str, start: int, stop: int) -> CodeSource:
-        if self._stored is not None:
-            return self._stored.of_history(start)
+    def of_turns(self, history_id: str, block: pl.DataFrame, start: int) -> CodeSource:
+        """Of a history whose turns are these, the first of them in row `start`."""
+        tables = self._tables
+        if tables.turn_tokens is not None:
+            session, turn = (block[name].cast(pl.Int64).to_numpy() for name in TURN_KEY[1:])
+            dim = tables.request_tokens.schema.field("vector").type.list_size
+            return StoredCodes(tables.turn_tokens, history_id, session, turn, dim)
         assert self._texts is not None
-        assert self._tables.encoder is not None
-        encoder = self._tables.encoder.of_history(history_id)
-        return FreshCodes(self._texts[start:stop].to_list(), encoder, self._tables.code)
+        assert tables.encoder is not None
+        texts = self._texts[start : start + len(block)].to_list()
+        return FreshCodes(texts, tables.encoder.of_history(history_id), tables.code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from pipeline.recall.channels import CHANNELS, Channel
 from pipeline.recall.fusion import DECIMALS, pool_order, ranks, reciprocal_rank_fusion
 from pipeline.recall.gather import LateTables, histories
 from pipeline.recall.history import Floats, History, Ints, Mask, Request, Scored
-from pipeline.recall.late.rescore import LateRescorer
+from pipeline.recall.late.rescore import REQUEST_BLOCK, Candidates, LateRescorer
 from pipeline.recall.options import CHEAP, LATE, PoolOptions
 from pipeline.recall.visible import views
 from pipeline.schemas import TEXT
@@ -72,20 +73,43 @@ class _Pool:
 
 
 def _pools_of_history(history: History, requests: list[Request], options: PoolOptions) -> Iterator[_Pool]:
-    channels: dict[str, Channel] = {name: CHANNELS[name](history, options) for name in options.scored if name in CHEAP}
     rescorers = _rescorers(history, options)
+    answered = _answered(history, requests, options)
+    while block := list(islice(answered, REQUEST_BLOCK)):
+        candidates = [one.candidates(options) for one in block] if rescorers else []
+        late = [rescorer.scores(candidates) for rescorer in rescorers.values()]
+        for one, *of_encoders in zip(block, *late, strict=True):
+            of_views = {name: _rounded(scored) for of_it in of_encoders for name, scored in of_it.items()}
+            yield _pool(history, one, one.scored | of_views, options)
+
+
+@dataclass(frozen=True)
+class _Answered:
+    """A request, the turns that it sees, and what the channels make of them."""
+
+    request: Request
+    visible: Mask
+    scored: dict[str, Scored]
+
+    def candidates(self, options: PoolOptions) -> Candidates:
+        """The turns that pass the prefilter."""
+        fused = _fused({name: ranks(*scored) for name, scored in self.scored.items()}, options)
+        return Candidates(self.request, self.visible, np.sort(pool_order(fused)[: options.prefilter]))
+
+
+def _answered(history: History, requests: list[Request], options: PoolOptions) -> Iterator[_Answered]:
+    """The requests that see a turn and that any channel can answer, with the scores of those that score every turn."""
+    channels: dict[str, Channel] = {name: CHANNELS[name](history, options) for name in options.scored if name in CHEAP}
     for visible, sharing in views(history, requests):
-        seen = np.flatnonzero(visible)
-        if not len(seen):
+        if not visible.any():
             continue
         scored_by = [channel.scores(visible, sharing) for channel in channels.values()]
         for request, *of_channels in zip(sharing, *scored_by, strict=True):
-            answered = {
+            scored = {
                 name: _rounded(scored) for name, scored in zip(channels, of_channels, strict=True) if scored is not None
             }
-            if answered:
-                answered |= _late(rescorers, visible, request, answered, options)
-                yield _pool(history, request, seen, answered, options)
+            if any(name in options.channels for name in scored):
+                yield _Answered(request, visible, scored)
 
 
 def _rescorers(history: History, options: PoolOptions) -> dict[str, LateRescorer]:
@@ -101,20 +125,6 @@ def _rescorers(history: History, options: PoolOptions) -> dict[str, LateRescorer
     return {encoder: LateRescorer(history, encoder, of_it, postings) for encoder, of_it in views_of.items()}
 
 
-def _late(
-    rescorers: dict[str, LateRescorer], visible: Mask, request: Request, cheap: dict[str, Scored], options: PoolOptions
-) -> dict[str, Scored]:
-    if not rescorers:
-        return {}
-    fused = _fused({name: ranks(*scored) for name, scored in cheap.items()}, options)
-    candidates = np.sort(pool_order(fused)[: options.prefilter])
-    return {
-        f"{encoder}_{view}": _rounded(scored)
-        for encoder, rescorer in rescorers.items()
-        for view, scored in rescorer.scores(visible, request, candidates).items()
-    }
-
-
 def _rounded(scored: Scored) -> Scored:
     return Scored(np.round(scored.scores, DECIMALS), scored.recalled)
 
@@ -125,7 +135,8 @@ def _fused(rank_of: dict[str, Floats], options: PoolOptions) -> Floats:
     return reciprocal_rank_fusion(list(rank_of.values()), weights, options.rrf_k)
 
 
-def _pool(history: History, request: Request, seen: Ints, scored: dict[str, Scored], options: PoolOptions) -> _Pool:
+def _pool(history: History, answered: _Answered, scored: dict[str, Scored], options: PoolOptions) -> _Pool:
+    request, seen = answered.request, np.flatnonzero(answered.visible)
     rank_of = {name: ranks(*of_channel) for name, of_channel in scored.items()}
     fused = _fused(rank_of, options)
     pool = pool_order(fused)[: options.pool_size]

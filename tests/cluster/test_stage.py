@@ -15,6 +15,7 @@ pytestmark = pytest.mark.flash
     [
         ({"primary": "turns"}, "none of its inputs"),
         ({"inputs": {"events": Input("events", None, EVENTS, "prefix")}}, "takes one batch"),
+        ({"inputs": {"events": Input("events", None, EVENTS, in_groups=True)}}, "takes one batch"),
         ({"unit": ("history_id", "turn")}, "lacks \\['turn'\\]"),
         ({"unit": ()}, "needs columns"),
         ({"quarantine_schema": SUMS}, "quarantine schema lacks"),
