@@ -236,13 +236,13 @@ def evaluate(
     log(result, about)
 
 
-@app.command(epilog="Example: slatemill compare lake --profile lexical:oracle --against lexical:recall_order")
+@app.command(epilog="Example: slatemill compare lake -p lexical:oracle -a lexical:recall_order")
 def compare(
     lake: LakeUrl,
     profile: Annotated[
         str, typer.Option("--profile", "-p", help="PROFILE or PROFILE:POLICY; default policy: lambdarank.")
     ] = DEFAULT_PROFILE,
-    against: Annotated[str, typer.Option(help="The other side, likewise.")] = "agentmemrec",
+    against: Annotated[str, typer.Option("--against", "-a", help="The other side, likewise.")] = "agentmemrec",
     budget: Annotated[int | None, typer.Option(help="One budget of ours, set against --against-budget.")] = None,
     against_budget: Annotated[int | None, typer.Option(help="The other side's budget. Default: the same.")] = None,
     draws: Annotated[int, typer.Option(min=100, help="Bootstrap draws.")] = 10_000,
