@@ -1,4 +1,4 @@
-"""The whole path on generated histories, by the recipe and by the profile that needs no model: real files, real Ray."""
+"""The whole path on generated histories, by the default profile and by the one that needs no model: real files, Ray."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def slates_of(lake: Lake, profile: Profile = LEXICAL) -> pl.DataFrame:
     return pl.read_parquet(f"{lake.url}/*slates/profile={profile.name}/*/*.parquet", hive_partitioning=False).sort(KEY)
 
 
-@pytest.fixture(scope="module", params=["lexical", pytest.param("agentmemrec", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["lexical", pytest.param("default", marks=pytest.mark.slow)])
 def recipe(request, tmp_path_factory) -> Recipe:
-    """lexical without a ranker; agentmemrec with one that was trained on other histories."""
+    """lexical without a ranker; default with one that was trained on other histories."""
     profile = load_profile(request.param)
     if profile.embedder is None:
         return Recipe(profile, None)
