@@ -9,6 +9,7 @@ from cluster.errors import LakeError
 from cluster.exits import FAILED_SHARDS, USAGE
 from cluster.parallel import WorkerDied
 from jobs.config import ConfigError
+from jobs.finetune import NothingToTune
 from jobs.promote import NothingToCompare
 from jobs.reach import NotReached, without_secrets
 from jobs.run import RunFailed
@@ -18,6 +19,7 @@ from models.ranker import RankerError
 from models.registry import ChampionChanged, RankerNotFound
 from models.resolve import ModelNotFound
 from models.tracking import without_password
+from models.tuned_encoder import TunedEncoderError
 from pipeline.ingest.errors import IngestError
 from pipeline.policies.orders import PolicyError
 
@@ -27,6 +29,8 @@ _MENDABLE = (
     NothingToCompare,
     PolicyError,
     NothingToLearn,
+    NothingToTune,
+    TunedEncoderError,
     FolderTaken,
     RankerError,
     RankerNotFound,
