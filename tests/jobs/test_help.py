@@ -109,7 +109,7 @@ def test_help_and_completion_wait_for_no_heavy_import() -> None:
 
 def test_tab_completes_commands_profiles_and_formats() -> None:
     assert completed("slatemill mod") == ["models"]
-    assert completed("slatemill models ") == ["list", "fetch"]
+    assert completed("slatemill models ") == ["list", "fetch", "card"]
     assert completed("slatemill run lake --profile le") == ["lexical"]
     assert set(profile_names()) <= set(completed("slatemill run lake --profile "))
     assert completed("slatemill ingest lake x --format ") == ["auto", *FORMATS]

@@ -29,7 +29,6 @@ from jobs.run import Resources, run
 from jobs.train.job import train
 from models.ranker import LightGBMRanker, fit
 from models.ranker_params import RankerParams
-from pipeline.features.registry import AGENTMEMREC
 from pipeline.synth.histories import history
 
 FOLLOWING = ("features", "slates", "oracle_slates")
@@ -44,9 +43,9 @@ def _one_ray():
 
 def ranker(trees: int) -> LightGBMRanker:
     rows = np.arange(80)
-    features = (rows[:, None] % 7 + np.arange(len(AGENTMEMREC))).astype(np.float32)
+    features = (rows[:, None] % 7 + np.arange(len(LEXICAL.features))).astype(np.float32)
     params = RankerParams(trees=trees, num_leaves=4)
-    return fit(features, (rows % 7 > 4).astype(np.int32), np.full(4, 20), AGENTMEMREC, params, profile="lexical")
+    return fit(features, (rows % 7 > 4).astype(np.int32), np.full(4, 20), LEXICAL.features, params, profile="lexical")
 
 
 def then_ran(
