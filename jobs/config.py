@@ -59,6 +59,7 @@ class CrossEncoderOptions(_Strict):
 
     model: str = "BAAI/bge-reranker-v2-m3"
     max_tokens: int = Field(default=512, ge=32, le=8192)
+    dtype: Dtype = "float32"
     top: int | None = Field(default=None, ge=1)
 
 

@@ -200,7 +200,7 @@ def _cross_stages(profile: Profile, feature_inputs: dict[str, Input]) -> list[St
     if profile.cross_encoder is None:
         return []
     options = profile.cross_encoder
-    config = CrossEncoderConfig(name=options.model, max_tokens=options.max_tokens)
+    config = CrossEncoderConfig(name=options.model, max_tokens=options.max_tokens, dtype=options.dtype)
     identity = cross_encoder_identity(config)
     by_profile: Choice = ("profile", profile.name)
     scored = _stage(

@@ -16,7 +16,7 @@ from models.digests import weights_digest
 from models.embedder import quiet
 from models.pairs import PairWindows, frame_of, pieces_of
 from models.resolve import ModelNotFound, resolve
-from models.windows import Batch, Ids, WindowSizes, batches_by_length, model_inputs
+from models.windows import Batch, Dtype, Ids, WindowSizes, batches_by_length, model_inputs
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -42,6 +42,7 @@ class CrossEncoderConfig:
     """Word pieces of a request and a turn together, special ones included."""
     batch_size: int = 16
     """Windows of one batch; every batch has exactly this many."""
+    dtype: Dtype = "float32"
 
     def __post_init__(self) -> None:
         _ = self.sizes
@@ -70,14 +71,14 @@ def cross_encoder_identity(config: CrossEncoderConfig) -> CrossEncoderIdentity:
     path = resolve(config.name).path
     _check(path, config)
     name = Path(config.name).name
-    about = {"scheme": SCHEME, "name": name, "weights": weights_digest(path), "dtype": "float32"}
+    about = {"scheme": SCHEME, "name": name, "weights": weights_digest(path), "dtype": config.dtype}
     text = json.dumps({"cross_encoder": about, **config.sizes.as_dict()}, sort_keys=True)
     safe = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in name)
     return CrossEncoderIdentity(text, f"{safe}-{hashlib.sha256(text.encode()).hexdigest()[:8]}")
 
 
 class CrossEncoderScorer:
-    """Scores pairs by sentence-transformers' CrossEncoder: models.interfaces.PairScorer; float32, the plain logit.
+    """Scores pairs by sentence-transformers' CrossEncoder: models.interfaces.PairScorer; the plain logit.
 
     A request longer than half of what `max_tokens` leaves beside the special tokens is cut to its first half; a turn
     longer than the rest is read in overlapping windows and scored by its best. All windows of a call are sorted by
@@ -92,7 +93,7 @@ class CrossEncoderScorer:
         self.config = config
         self.name = Path(config.name).name
         self.identity = cross_encoder_identity(config)
-        self._model = _load(resolve(config.name).path)
+        self._model = _load(resolve(config.name).path, config.dtype)
         self._tokenizer = self._model.tokenizer
         self._frame = frame_of(self._tokenizer)
 
@@ -131,12 +132,12 @@ def _types(batch: Batch, windows: PairWindows) -> Ids:
     return types
 
 
-def _load(path: Path) -> CrossEncoder:
+def _load(path: Path, dtype: Dtype) -> CrossEncoder:
     with quiet():
         import torch  # noqa: PLC0415 - seconds
         from sentence_transformers import CrossEncoder  # noqa: PLC0415 - seconds
 
-        model = CrossEncoder(str(path), local_files_only=True, model_kwargs={"dtype": torch.float32})
+        model = CrossEncoder(str(path), local_files_only=True, model_kwargs={"dtype": getattr(torch, dtype)})
     return model.eval()
 
 

@@ -100,6 +100,14 @@ def test_a_request_longer_than_half_the_room_is_cut_to_its_first_half_of_it(scor
     assert long == cut != shorter
 
 
+def test_half_precision_gives_about_the_same_scores_alike_in_any_company(folder: Path, scorer) -> None:
+    half = CrossEncoderScorer(replace(scorer.config, dtype="bfloat16"))
+    pairs = [(f"what about the {asked} ?", f"{told} unheard of .") for asked in TOPICS for told in TOPICS]
+    scores = scores_of(half, pairs)
+    np.testing.assert_allclose(scores, scores_of(scorer, pairs), atol=0.5)
+    assert scores_of(half, pairs[::-1]) == scores[::-1]
+
+
 def test_no_pairs_have_no_scores(scorer) -> None:
     found = scorer.score([], [], np.zeros((0, 2), np.int64))
     assert (found.shape, found.dtype) == ((0,), np.float32)
@@ -128,8 +136,9 @@ def test_the_identity_holds_what_decides_the_scores_and_no_path(tmp_path: Path) 
     assert str(tmp_path) not in identity.text
     assert identity.choice_id.startswith("my-model-")
     trained = trained_cross_encoder(tmp_path / "other" / "my model")
-    others = [replace(config, max_tokens=32), replace(config, batch_size=8), replace(config, name=str(trained))]
-    assert len({identity.text, *(cross_encoder_identity(other).text for other in others)}) == 4
+    changes = ({"max_tokens": 32}, {"batch_size": 8}, {"dtype": "bfloat16"}, {"name": str(trained)})
+    others = {cross_encoder_identity(replace(config, **change)).text for change in changes}
+    assert len({identity.text, *others}) == 5
 
 
 @pytest.mark.flash
