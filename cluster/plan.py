@@ -170,7 +170,7 @@ class Plan:
         stage = self.stage(shard)
         if not stage.costly or stage.name in self._backfill:
             return False
-        return self.is_there(shard) or self.is_elsewhere(shard)
+        return self.is_there(shard) or (not stage.works_on_its_own and self.is_elsewhere(shard))
 
     def note(self, shard: Shard) -> QuarantineNote:
         """What the shard's quarantine file says."""

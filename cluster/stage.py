@@ -68,8 +68,9 @@ class Stage:
     `primary` names the input whose rows are worked on; without a row in it the output has none either, and `compute` is
     not called. `unit` are the columns of the primary that name what bisection may take out: rows with equal values stay
     together. `config` holds every literal that affects the output, `identities` the models' names and weights digests:
-    both are part of the stamp, `version` too. A costly stage never redoes what exists unless it is named in `backfill`.
-    `group_rows` are the rows of a row group of its files: few where rows are large, for those who read `in_groups`.
+    both are part of the stamp, `version` too. A costly stage never redoes what exists unless it is named in `backfill`;
+    what exists under another choice counts, unless the stage works on its own. `group_rows` are the rows of a row group
+    of its files: few where rows are large, for those who read `in_groups`.
 
     Raises ValueError where the parts do not fit each other.
     """
@@ -89,6 +90,11 @@ class Stage:
     model: ModelSpec | None = None
     costly: bool = False
     group_rows: int = ROW_GROUP
+
+    @property
+    def works_on_its_own(self) -> bool:
+        """Whether its primary input is apart by its own choice: under another choice other rows were worked on."""
+        return self.choice is not None and self.inputs[self.primary].choice == self.choice
 
     def __post_init__(self) -> None:
         if self.primary not in self.inputs:

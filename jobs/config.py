@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from jobs.names import PROFILE_FILES, profile_names
 from models.ranker_params import RankerOptions
 from models.windows import Dtype
-from pipeline.features.registry import AGENTMEMREC, default_features, feature
+from pipeline.features.registry import AGENTMEMREC, CROSS_ENCODER, default_features, feature
 from pipeline.policies.registry import known_policies, needs_ranker, why_unknown
 from pipeline.recall.late.options import Code
 from pipeline.recall.options import PoolOptions
@@ -51,6 +51,18 @@ class LateInteractionOptions(_Strict):
     tuned: str | None = None
 
 
+class CrossEncoderOptions(_Strict):
+    """The cross-encoder, the word pieces of a request and a turn together, and how many of each pool it scores.
+
+    `top` is the number of candidates from the head of the pool; null scores all.
+    """
+
+    model: str = "BAAI/bge-reranker-v2-m3"
+    max_tokens: int = Field(default=512, ge=32, le=8192)
+    dtype: Dtype = "float32"
+    top: int | None = Field(default=None, ge=1)
+
+
 class SlateChoices(_Strict):
     """Policies, token budgets (o200k tokens of rendered text) and the style of rendering."""
 
@@ -80,6 +92,7 @@ class Profile(_Strict):
     embedder: EmbedderOptions | None = EmbedderOptions()
     late_interaction: LateInteractionOptions = LateInteractionOptions()
     recall: PoolOptions = PoolOptions()
+    cross_encoder: CrossEncoderOptions | None = None
     features: tuple[str, ...] = Field(default=AGENTMEMREC, min_length=1)
     slates: SlateChoices = SlateChoices()
     ranker: RankerOptions = RankerOptions()
@@ -105,22 +118,29 @@ class Profile(_Strict):
             raise ValueError("features must be distinct")
         for name in self.features:
             feature(name, self.recall.scored)
+        if self.cross_encoder is not None and CROSS_ENCODER.name not in self.features:
+            raise ValueError(
+                "cross_encoder is set, but features does not name cross_encoder: name it, or set it to null"
+            )
         return self
 
     @model_validator(mode="after")
     def _policies_are_known(self) -> Profile:
-        # No profile has a cross-encoder yet: its feature is null everywhere.
-        known = known_policies(self.recall.scored, with_cross_encoder=False)
+        known = self.own_policies
         for policy in self.slates.policies:
             if policy not in known and (why := why_unknown(policy, known)) is not None:
                 raise ValueError(why)
         return self
 
     @property
+    def own_policies(self) -> tuple[str, ...]:
+        """The policies that the profile may name without a ranking in the lake."""
+        return known_policies(self.recall.scored, with_cross_encoder=self.cross_encoder is not None)
+
+    @property
     def rankings(self) -> tuple[str, ...]:
         """The policies that are none of ours: rankings that a lake must hold."""
-        known = known_policies(self.recall.scored, with_cross_encoder=False)
-        return tuple(policy for policy in self.slates.policies if policy not in known)
+        return tuple(policy for policy in self.slates.policies if policy not in self.own_policies)
 
     @property
     def learned_policies(self) -> tuple[str, ...]:

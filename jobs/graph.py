@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from cluster.stage import Choice, Input, ModelSpec, ShardOutput, Span, Stage
 from jobs.config import Profile
+from models.cross_encoder import CrossEncoderConfig, CrossEncoderScorer, cross_encoder_identity
 from models.embedder import EmbedderConfig, SentenceEmbedder, embedder_identity
 from models.encoder_registry import find_tuned
-from models.interfaces import Embedder, TokenEncoder
+from models.interfaces import Embedder, PairScorer, TokenEncoder
 from models.ranker import LightGBMRanker, RankerError
 from models.token_encoder import (
     LateInteractionEncoder,
@@ -23,6 +24,7 @@ from models.token_encoder import (
 from models.tokens import token_counter
 from models.tuned_encoder import TunedTokenEncoder
 from pipeline import schemas
+from pipeline.cross_scores import cross_scores
 from pipeline.features.candidates import features
 from pipeline.policies.candidates import reading_pools
 from pipeline.policies.registry import ORACLE, needs_ranker, policies_of
@@ -73,6 +75,12 @@ def stages_to_features(profile: Profile) -> list[Stage]:
     if profile.recall.encoders:
         path += _token_stages(profile, pool_inputs, pool_models)
         pool_config["code"] = profile.late_interaction.code
+    feature_inputs = {
+        "pools": Input("pools", by_profile, schemas.pools(profile.recall.scored)),
+        "turns": seen_turns,
+        "requests": requests,
+    }
+    cross_stages = _cross_stages(profile, feature_inputs)
     path += [
         _stage(
             "pools",
@@ -90,15 +98,12 @@ def stages_to_features(profile: Profile) -> list[Stage]:
             version=4,
             **pool_models,
         ),
+        *cross_stages,
         _stage(
             "features",
             by_profile,
             schemas.features(profile.features),
-            {
-                "pools": Input("pools", by_profile, schemas.pools(profile.recall.scored)),
-                "turns": seen_turns,
-                "requests": requests,
-            },
+            feature_inputs,
             "pools",
             partial(_features, names=profile.features, channels=profile.recall.scored),
             config={"features": list(profile.features)},
@@ -184,6 +189,34 @@ def _token_encoder(name: str, profile: Profile) -> tuple[TokenEncoderIdentity, M
 
 def _load_all(loads: Mapping[str, Callable[[], TokenEncoder]]) -> dict[str, TokenEncoder]:
     return {name: load() for name, load in loads.items()}
+
+
+def _cross_stages(profile: Profile, feature_inputs: dict[str, Input]) -> list[Stage]:
+    """Scores of a profile's pools by its cross-encoder, where it has one; what features read of them is put in theirs.
+
+    Costly: what is stale is scored anew only when the stage is named. The pools of another profile are other rows, so
+    that a batch which was scored for one profile is new to the next.
+    """
+    if profile.cross_encoder is None:
+        return []
+    options = profile.cross_encoder
+    config = CrossEncoderConfig(name=options.model, max_tokens=options.max_tokens, dtype=options.dtype)
+    identity = cross_encoder_identity(config)
+    by_profile: Choice = ("profile", profile.name)
+    scored = _stage(
+        "cross_scores",
+        by_profile,
+        schemas.CROSS_SCORES,
+        dict(feature_inputs),
+        "pools",
+        partial(_cross_scores, top=options.top),
+        config={"top": options.top},
+        identities=(identity.text,),
+        model=ModelSpec(f"cross-{identity.choice_id}", partial(CrossEncoderScorer, config)),
+        costly=True,
+    )
+    feature_inputs["cross_scores"] = Input("cross_scores", by_profile, schemas.CROSS_SCORES)
+    return [scored]
 
 
 def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None) -> list[Stage]:
@@ -330,8 +363,13 @@ def _pools(
     )
 
 
+def _cross_scores(tables: Tables, scorer: PairScorer, *, top: int | None) -> ShardOutput:
+    return ShardOutput(*cross_scores(tables["pools"], tables["requests"], tables["turns"], scorer, top))
+
+
 def _features(tables: Tables, _: None, *, names: Sequence[str], channels: Sequence[str]) -> ShardOutput:
-    return ShardOutput(features(tables["pools"], tables["turns"], tables["requests"], names, channels))
+    inputs = (tables["pools"], tables["turns"], tables["requests"])
+    return ShardOutput(features(*inputs, names, channels, tables.get("cross_scores")))
 
 
 def _slates(

@@ -37,6 +37,8 @@ def models_of(profile: Profile) -> Iterator[tuple[str, str]]:
     """The name and kind of every model that a profile uses."""
     if profile.embedder is not None:
         yield profile.embedder.model, "embedder"
+    if profile.cross_encoder is not None:
+        yield profile.cross_encoder.model, "cross-encoder"
 
 
 def inventory() -> list[Entry]:

@@ -14,7 +14,6 @@ from cluster.fingerprint import fingerprint
 from cluster.hints import command
 from cluster.lake import Lake
 from jobs.config import Profile
-from pipeline.policies.registry import known_policies
 
 RANKINGS = "rankings"
 """The table, and what its quarantine is called."""
@@ -49,7 +48,7 @@ def require_rankings(lake: Lake, profile: Profile) -> None:
         record = imported(lake, name)
         to_do = f"`{command('rankings', 'import', lake.url, 'FILE', '--name', name)}`"
         if record is None:
-            ours = ", ".join(known_policies(profile.recall.scored, with_cross_encoder=False))
+            ours = ", ".join(profile.own_policies)
             raise RankingNotThere(
                 f"policy {name} was not imported into {lake.url}, which holds the rankings "
                 f"{', '.join(rankings_of(lake)) or '(none)'}: import it ({to_do}). Or is another policy meant? Known "

@@ -84,6 +84,22 @@ class ExplainedRanker(Ranker, Protocol):
         ...
 
 
+class PairScorer(Protocol):
+    """Scores how well a turn answers a request, reading both together."""
+
+    name: str
+
+    def score(
+        self, requests: Sequence[str], turns: Sequence[str], pairs: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float32]:
+        """The score of each pair, shape (n,): any number, the higher the better.
+
+        `pairs` has shape (n, 2): the index of a request's text, and of a turn's. The score of a pair depends on its two
+        texts alone. One that is not finite is left so.
+        """
+        ...
+
+
 class TokenVectors(NamedTuple):
     """A vector of unit length for every token that counts, in order of text and place; arrays of equal length.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -90,7 +90,17 @@ def batches(windows: Sequence[Sequence[int]], sizes: WindowSizes, pad_id: int) -
     With the shapes of all matrix products fixed, what a model makes of a window is bitwise the same whatever else is
     in the call, and on one thread as on many.
     """
-    padded = np.searchsorted(sizes.pad_lengths, [len(window) for window in windows])
+    return batches_by_length([len(window) for window in windows], windows.__getitem__, sizes, pad_id)
+
+
+def batches_by_length(
+    lengths: Sequence[int] | npt.NDArray[np.int64],
+    window: Callable[[int], Sequence[int] | Ids],
+    sizes: WindowSizes,
+    pad_id: int,
+) -> Iterator[Batch]:
+    """As `batches`, of windows that are made one by one when their batch is: `window(k)` has `lengths[k]` pieces."""
+    padded = np.searchsorted(sizes.pad_lengths, lengths)
     for step, length in enumerate(sizes.pad_lengths):
         members = np.flatnonzero(padded == step)
         for start in range(0, len(members), sizes.batch_size):
@@ -99,8 +109,8 @@ def batches(windows: Sequence[Sequence[int]], sizes: WindowSizes, pad_id: int) -
             mask = np.zeros_like(ids)
             mask[len(chosen) :, 0] = 1  # a dummy must see something, or its mean is that of nothing
             for row, member in enumerate(chosen):
-                ids[row, : len(windows[member])] = windows[member]
-                mask[row, : len(windows[member])] = 1
+                ids[row, : lengths[member]] = window(member)
+                mask[row, : lengths[member]] = 1
             yield Batch(chosen, ids, mask)
 
 

@@ -1,6 +1,8 @@
-"""Quarantine rows of what a model made no finite vector of."""
+"""Quarantine rows of what a model made no finite vector or score of."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import polars as pl
 import pyarrow as pa
@@ -8,12 +10,12 @@ import pyarrow as pa
 from pipeline.schemas import QUARANTINE
 
 NOT_FINITE = "not_finite"
-"""Code of what got a vector that is not finite."""
+"""Code of what got a vector or a score that is not finite."""
 
 
-def not_finite(keys: pl.DataFrame, model: str) -> pa.Table:
-    """Rows of QUARANTINE for the turns or requests that `keys` names; `model` says whose vector it was."""
-    reason = f"{model}: vector is not finite"
+def not_finite(keys: pl.DataFrame, model: str, made: Literal["vector", "score"] = "vector") -> pa.Table:
+    """Rows of QUARANTINE for the turns, requests or candidates that `keys` names; `model` says who made it of them."""
+    reason = f"{model}: {made} is not finite"
     rows = keys.with_columns(code=pl.lit(NOT_FINITE), reason=pl.lit(reason), origin=pl.lit("row"), weight=pl.lit(1))
     absent = [name for name in QUARANTINE.names if name not in rows.columns]
     return (

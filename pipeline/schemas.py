@@ -202,6 +202,14 @@ def pools(channels: Sequence[str]) -> pa.Schema:
     )
 
 
+CROSS_SCORES = _table(
+    "cross_scores",
+    [*_CANDIDATE_FIELDS, pa.field("cross_encoder", pa.float32(), nullable=False)],
+    """One row a candidate that the profile's cross-encoder has scored, in pool order: the sigmoid of its score of
+    request and turn, from 0 to 1.""",
+)
+
+
 @_table_by("features")
 def features(names: Sequence[str]) -> pa.Schema:
     """One row a candidate of a request, in pool order, with the features that the profile names. What is missing is

@@ -21,6 +21,7 @@ def checks_for(profile: Profile, lake: str | None) -> list[Check]:
         Check("gpu", False, _later("machine.gpus")),
         Check("tokenizer", True, _later("lakes.tokenizer", lake)),
         Check("embedder", profile.embedder is not None, _later("choices.embedder", profile)),
+        Check("cross-encoder", profile.cross_encoder is not None, _later("choices.cross_encoder", profile)),
         Check("mlflow", True, _later("choices.mlflow")),
         Check("ranker", False, _later("choices.ranker", profile)),
         Check("vllm", False, _later("software.extra", "vllm", "vllm", "brings it", False)),

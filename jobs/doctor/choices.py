@@ -12,6 +12,7 @@ from jobs.config import Profile
 from jobs.doctor.check import Found, brief
 from jobs.doctor.places import nearest_folder
 from models import tracking
+from models.cross_encoder import CrossEncoderConfig, cross_encoder_identity
 from models.embedder import EmbedderConfig, embedder_identity
 from models.environment import environment
 from models.registry import EXPERIMENT, load_ranker
@@ -28,10 +29,21 @@ def embedder(profile: Profile) -> Found:
     name = profile.embedder.model
     found = find_here(name)
     if found is None:
-        size = hub_bytes(name)
-        return Found("warning", f"{name}: on the hub ({size / 1e6:,.0f} MB)", f"slatemill models fetch {name}")
+        return _on_hub(name)
     identity = embedder_identity(EmbedderConfig(name=name, max_tokens=profile.embedder.max_tokens))
     return Found("ok", f"{name}: {found.found_in}, {found.path}, {identity.dim} values a vector")
+
+
+def cross_encoder(profile: Profile) -> Found:
+    """Where the profile's cross-encoder lies, and whether it is one; looked for as the embedder is."""
+    if profile.cross_encoder is None:
+        return Found("ok", f"profile {profile.name} uses none")
+    name = profile.cross_encoder.model
+    found = find_here(name)
+    if found is None:
+        return _on_hub(name)
+    cross_encoder_identity(CrossEncoderConfig(name=name, max_tokens=profile.cross_encoder.max_tokens))
+    return Found("ok", f"{name}: {found.found_in}, {found.path}")
 
 
 def ranker(profile: Profile) -> Found:
@@ -67,6 +79,11 @@ def mlflow() -> Found:
     except Exception as error:  # MLflow lets through what its database and its network raise
         return Found("fails", f"{shown} does not answer: {brief(error)}", "start it, or set MLFLOW_TRACKING_URI")
     return Found("ok", f"{shown}; files go to {tracking.without_password(experiment.artifact_location)}")
+
+
+def _on_hub(name: str) -> Found:
+    size = hub_bytes(name)
+    return Found("warning", f"{name}: on the hub ({size / 1e6:,.0f} MB)", f"slatemill models fetch {name}")
 
 
 def _cannot_write(database: Path) -> str | None:

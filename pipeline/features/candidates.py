@@ -15,12 +15,18 @@ _OF_TURN = ["role", "speaker", "text", "n_tokens", "session_time"]
 
 
 def features(
-    pools: pa.Table, turns: pa.Table, requests: pa.Table, names: Sequence[str], channels: Sequence[str]
+    pools: pa.Table,
+    turns: pa.Table,
+    requests: pa.Table,
+    names: Sequence[str],
+    channels: Sequence[str],
+    cross_scores: pa.Table | None = None,
 ) -> pa.Table:
     """The features `names` of each candidate: schema features(names), rows as in `pools`, by request and pool_position.
 
-    `channels` are the channels and views that `pools` has scores of. `cross_encoder` is null where `pools` has no such
-    column. Raises ValueError when a candidate is not among `turns`, UnknownFeature for a name that is no feature.
+    `channels` are the channels and views that `pools` has scores of. `cross_encoder` is null for a candidate that
+    `cross_scores` (schema CROSS_SCORES) lacks, and for all without that table. Raises ValueError when a candidate is
+    not among `turns`, UnknownFeature for a name that is no feature.
     """
     columns = [feature(name, channels).expression.cast(pl.Float32).alias(name) for name in names]
     candidates = pl.DataFrame(pl.from_arrow(pools)).sort(*REQUEST_KEY, "pool_position")
@@ -33,8 +39,8 @@ def features(
     if len(unknown):
         key = unknown.select(*REQUEST_KEY, *TURN_KEY[1:]).row(0, named=True)
         raise ValueError(f"{len(unknown)} candidates are not among the turns, first: {key}")
-    if "cross_encoder" not in joined.columns:
-        joined = joined.with_columns(cross_encoder=pl.lit(None, pl.Float32))
+    scored = pl.DataFrame(pl.from_arrow(schemas.CROSS_SCORES.empty_table() if cross_scores is None else cross_scores))
+    joined = joined.join(scored, on=[*REQUEST_KEY, *TURN_KEY[1:]], how="left", maintain_order="left", validate="1:1")
     computed = joined.select(*REQUEST_KEY[::-1], *TURN_KEY[1:], "pool_position", *_besides_position(columns, names))
     schema = schemas.features(names)
     return computed.to_arrow().select(schema.names).cast(schema)

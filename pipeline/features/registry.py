@@ -16,7 +16,7 @@ CROSS_ENCODER = Feature(
     "cross_encoder",
     "sigmoid of the cross-encoder's score of request and turn; of a long turn the best window",
     "0 to 1",
-    "the profile has no cross-encoder",
+    "the profile has no cross-encoder, the turn is beyond its `top`, or the score is in quarantine",
     pl.col("cross_encoder"),
 )
 

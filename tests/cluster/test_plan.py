@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 import toy_stages
@@ -10,6 +11,7 @@ from cluster.batches import committed
 from cluster.cache import MarkCache
 from cluster.errors import LakeError, NoSuchStage
 from cluster.plan import RUNNABLE, Plan, State
+from cluster.stage import Input, Stage
 
 pytestmark = pytest.mark.flash
 
@@ -45,6 +47,23 @@ def test_costly_shards_that_exist_elsewhere_or_are_stale_need_backfill_and_block
         assert states(planned(toy_lake, changed)) == blocked
         asked = planned(toy_lake, changed, backfill=["vectors"])
         assert set(states(asked)[1]) <= set(RUNNABLE)
+
+
+def test_a_costly_stage_that_works_on_rows_of_its_own_choice_does_them_and_redoes_none_unasked(toy_lake):
+    def path(choice: str, factor: int = 2) -> list[Stage]:
+        first = toy_stages.renamed(stages(factor=factor)[0], "first", choice, Behaviour(), factor)
+        rows = {"events": Input("first", first.choice, first.schema)}
+        scored = replace(toy_stages.renamed(stages()[0], "scored", choice, Behaviour()), inputs=rows, costly=True)
+        return [first, scored]
+
+    work_off(planned(toy_lake, path("a")))
+    other = planned(toy_lake, path("b"))
+    assert len(work_off(other)) == 10
+    assert states(other) == [{State.DONE: 5}] * 2, "what choice a has is another's"
+    changed = planned(toy_lake, path("a", factor=7))
+    work_off(changed)
+    assert states(changed) == [{State.DONE: 5}, {State.NEEDS_BACKFILL: 5}]
+    assert len(work_off(planned(toy_lake, path("a", factor=7), backfill=["scored"]))) == 5
 
 
 def test_a_stage_downstream_needs_backfill_once_its_inputs_are_there(toy_lake):

@@ -37,6 +37,9 @@ def test_agentmemrec_is_the_recipe_of_the_paper():
         ("name: x\nslates: {policies: [bm52_order]}", "needs the channel bm52.*did you mean bm25_order"),
         ("name: x\nslates: {policies: [cross_encoder_order]}", "needs a cross-encoder, and the profile has none"),
         ("name: x\nslates: {policies: [oracle, oracle]}", "policies must be distinct"),
+        ("name: x\ncross_encoder: {modle: m}", "unknown key cross_encoder.modle; did you mean model"),
+        ("name: x\ncross_encoder: {top: 0}", "cross_encoder.top"),
+        ("name: x\ncross_encoder: {}\nfeatures: [role]", "features does not name cross_encoder"),
         ("name: a/b", "name"),
         ("- 1", "must be a mapping"),
         ("a: [", "is not YAML"),
@@ -81,3 +84,12 @@ def test_what_is_wrong_with_a_profile_whatever_is_changed_is_said_of_the_profile
     recall = lexical.recall.model_copy(update={"pool_size": 0})
     with pytest.raises(ConfigError, match=r"^recall.pool_size: "):
         override(lexical.model_copy(update={"recall": recall}), "900", None)
+
+
+def test_a_profile_has_no_cross_encoder_until_it_names_one_and_then_its_policy():
+    assert all(load_profile(name).cross_encoder is None for name in profile_names())
+    named = parse_profile("name: x\ncross_encoder: {}\nslates: {policies: [cross_encoder_order]}", "p.yaml")
+    assert named.cross_encoder is not None
+    assert (named.cross_encoder.model, named.cross_encoder.max_tokens) == ("BAAI/bge-reranker-v2-m3", 512)
+    assert (named.cross_encoder.top, named.rankings) == (None, ())
+    assert "cross_encoder" in named.features

@@ -11,7 +11,7 @@ from huggingface_hub import constants
 from rich.console import Console
 
 from jobs import cli, inventory
-from jobs.config import EmbedderOptions, load_profile
+from jobs.config import CrossEncoderOptions, EmbedderOptions, load_profile
 from jobs.formats import formats, show_formats
 from jobs.inventory import inventory as listed
 from jobs.inventory import show_inventory
@@ -63,11 +63,13 @@ def test_where_a_fetched_model_lies_is_told_to_machines(monkeypatch, capsys) -> 
 
 @pytest.mark.flash
 def test_what_only_a_package_carries_and_what_is_not_here_are_listed_too(monkeypatch) -> None:
-    far = load_profile("agentmemrec").model_copy(update={"embedder": EmbedderOptions(model="BAAI/bge-m3")})
+    models = {"embedder": EmbedderOptions(model="BAAI/bge-m3"), "cross_encoder": CrossEncoderOptions()}
+    far = load_profile("agentmemrec").model_copy(update=models)
     monkeypatch.setattr(inventory, "profile_names", lambda: ["far"])
     monkeypatch.setattr(inventory, "load_profile", lambda name: far)
-    first, *others = listed()
+    first, second, *others = listed()
     assert (first.name, first.path, first.to_do) == ("BAAI/bge-m3", None, "slatemill models fetch BAAI/bge-m3")
+    assert (second.name, second.kind, second.path) == ("BAAI/bge-reranker-v2-m3", "cross-encoder", None)
     assert {entry.name for entry in others} == set(PACKAGES)
     assert "not here: slatemill models fetch BAAI/bge-m3" in printed(show_inventory, listed())
 

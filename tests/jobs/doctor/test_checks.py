@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from cross_encoders import tiny_cross_encoder
 from huggingface_hub import constants
 from inside import said_by_main
 from rich.console import Console
@@ -21,7 +22,7 @@ from rich.console import Console
 from cluster.errors import LakeError
 from cluster.lake import Lake
 from cluster.storage import Storage
-from jobs.config import EmbedderOptions, Profile, load_profile
+from jobs.config import CrossEncoderOptions, EmbedderOptions, Profile, load_profile
 from jobs.doctor import checks, choices, lakes, machine, software
 from jobs.doctor.check import Check, Finding, Found, examine, works
 from jobs.doctor.report import show_finding
@@ -190,6 +191,24 @@ def test_the_embedder_is_found_here_or_asked_for_at_the_hub_and_never_fetched(mo
     found = choices.embedder(elsewhere)
     assert (found.state, found.to_do, asked) == ("warning", "slatemill models fetch BAAI/bge-m3", [True])
     assert "2,000 MB" in found.said
+
+
+@pytest.mark.flash
+def test_a_cross_encoder_is_looked_for_and_a_model_that_is_none_fails() -> None:
+    assert choices.cross_encoder(DENSE).said == "profile agentmemrec uses none"
+    far = Profile(name="x", cross_encoder=CrossEncoderOptions())
+    none = Profile(name="x", cross_encoder=CrossEncoderOptions(model="all-MiniLM-L6-v2"))
+    for profile, said in ((far, "HF_HUB_OFFLINE"), (none, "no cross-encoder")):
+        (check,) = (check for check in checks.checks_for(profile, None) if check.name == "cross-encoder")
+        (finding,) = examine([check])
+        assert (finding.state, finding.needed, said in finding.said) == ("fails", True, True)
+
+
+@pytest.mark.flash
+def test_a_cross_encoder_that_is_here_is_said_where_it_lies(tmp_path) -> None:
+    folder = tiny_cross_encoder(tmp_path / "tiny")
+    here = Profile(name="x", cross_encoder=CrossEncoderOptions(model=str(folder), max_tokens=64))
+    assert choices.cross_encoder(here) == Found("ok", f"{folder}: path, {folder}")
 
 
 @pytest.mark.flash

@@ -25,7 +25,12 @@ def turns(*roles: str) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=TURNS)
 
 
-def of(rows: list[dict[str, Any]], stored: pa.Table, names: Sequence[str] = AGENTMEMREC) -> pa.Table:
+def of(
+    rows: list[dict[str, Any]],
+    stored: pa.Table,
+    names: Sequence[str] = AGENTMEMREC,
+    cross_scores: pa.Table | None = None,
+) -> pa.Table:
     """The features of candidates of a profile with BM25 and dense recall; requests ask for what they are named."""
     channels = ("bm25", "dense")
     pools = pa.Table.from_pylist(rows, schemas.pools(channels))
@@ -33,7 +38,7 @@ def of(rows: list[dict[str, Any]], stored: pa.Table, names: Sequence[str] = AGEN
         {"request_id": name, "history_id": "h", "mode": "reader", "text": name, "adversarial": False}
         for name in dict.fromkeys(row["request_id"] for row in rows)
     ]
-    return features(pools, stored, pa.Table.from_pylist(asked, REQUESTS), names, channels)
+    return features(pools, stored, pa.Table.from_pylist(asked, REQUESTS), names, channels, cross_scores)
 
 
 @pytest.mark.flash
@@ -48,6 +53,18 @@ def test_the_ten_features_in_pool_order() -> None:
         ["r", 1, 2.5, 1, 0.5, 3, None, 2, 2, 4.0, 12],
         ["r", 2, *unscored, 1, 1, None, 11],
     ]
+
+
+@pytest.mark.flash
+def test_a_cross_encoder_s_score_goes_to_its_candidate_and_one_without_is_null() -> None:
+    rows = [candidate("r", 1, 2), candidate("r", 2, 0), candidate("q", 1, 2)]
+    key = {"history_id": "h", "session_index": 0, "turn_index": 2}
+    scored = [{**key, "request_id": "q", "cross_encoder": 0.25}, {**key, "request_id": "r", "cross_encoder": 0.5}]
+    cross_scores = pa.Table.from_pylist(scored, schemas.CROSS_SCORES)
+    found = of(rows, turns("user", "user", "user"), ["pool_position", "cross_encoder"], cross_scores)
+    assert found.schema.equals(schemas.features(["cross_encoder"]))
+    assert found["request_id"].to_pylist() == ["q", "r", "r"]
+    assert found["cross_encoder"].to_pylist() == [0.25, 0.5, None]
 
 
 @pytest.mark.flash

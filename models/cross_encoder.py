@@ -1,0 +1,158 @@
+"""The cross-encoder: a score of a request and a turn read together, which depends on that pair alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from models.digests import weights_digest
+from models.embedder import quiet
+from models.pairs import PairWindows, frame_of, pieces_of
+from models.resolve import ModelNotFound, resolve
+from models.windows import Batch, Dtype, Ids, WindowSizes, batches_by_length, model_inputs
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+SCHEME = 1
+"""Version of how pairs are cut, padded and batched: part of the identity, to be raised with any change of scores."""
+
+_CLASSIFIER = "ForSequenceClassification"
+_LABELS_UNSAID = 2  # transformers, where a config names no labels
+
+
+class NoCrossEncoder(ModelNotFound):
+    """A model that is there and is no cross-encoder; the message says why."""
+
+
+@dataclass(frozen=True)
+class CrossEncoderConfig:
+    """What, with a model's weights, decides the scores. Raises ValueError for sizes that make no window."""
+
+    name: str
+    """A model's name or folder, as models.resolve takes it."""
+    max_tokens: int = 512
+    """Word pieces of a request and a turn together, special ones included."""
+    batch_size: int = 16
+    """Windows of one batch; every batch has exactly this many."""
+    dtype: Dtype = "float32"
+
+    def __post_init__(self) -> None:
+        _ = self.sizes
+
+    @property
+    def sizes(self) -> WindowSizes:
+        """How pairs are cut, padded and batched."""
+        return WindowSizes(self.max_tokens, self.batch_size)
+
+
+@dataclass(frozen=True)
+class CrossEncoderIdentity:
+    """Who gave a score: equal identities mean equal scores (on like hardware). Holds no path."""
+
+    text: str
+    """Canonical JSON of all that decides the scores: for stamps."""
+    choice_id: str
+    """Short name and eight hex digits of `text`."""
+
+
+def cross_encoder_identity(config: CrossEncoderConfig) -> CrossEncoderIdentity:
+    """The identity of a cross-encoder, read from its files; loads no torch.
+
+    Raises ModelNotFound, NoCrossEncoder for a model without a trained head of one score, or one of shorter windows.
+    """
+    path = resolve(config.name).path
+    _check(path, config)
+    name = Path(config.name).name
+    about = {"scheme": SCHEME, "name": name, "weights": weights_digest(path), "dtype": config.dtype}
+    text = json.dumps({"cross_encoder": about, **config.sizes.as_dict()}, sort_keys=True)
+    safe = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in name)
+    return CrossEncoderIdentity(text, f"{safe}-{hashlib.sha256(text.encode()).hexdigest()[:8]}")
+
+
+class CrossEncoderScorer:
+    """Scores pairs by sentence-transformers' CrossEncoder: models.interfaces.PairScorer; the plain logit.
+
+    A request longer than half of what `max_tokens` leaves beside the special tokens is cut to its first half; a turn
+    longer than the rest is read in overlapping windows and scored by its best. All windows of a call are sorted by
+    padded length into batches of one shape, as models.windows says: a pair's score is bitwise the same whatever else
+    is in the call. What the model saved as its activation or its prompt is not used.
+
+    Loading takes seconds (torch) and reaches no network once models.resolve has found the model. Raises as
+    cross_encoder_identity.
+    """
+
+    def __init__(self, config: CrossEncoderConfig) -> None:
+        self.config = config
+        self.name = Path(config.name).name
+        self.identity = cross_encoder_identity(config)
+        self._model = _load(resolve(config.name).path, config.dtype)
+        self._tokenizer = self._model.tokenizer
+        self._frame = frame_of(self._tokenizer)
+
+    def score(
+        self, requests: Sequence[str], turns: Sequence[str], pairs: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float32]:
+        """As models.interfaces.PairScorer. A pair with a window whose score is not finite gets NaN."""
+        if not len(pairs):
+            return np.zeros(0, np.float32)
+        asked, told = pieces_of(self._tokenizer, requests), pieces_of(self._tokenizer, turns)
+        windows = PairWindows(asked, told, pairs, self._frame, self.config.sizes)
+        scores = np.empty(len(windows.lengths), np.float32)
+        for batch in batches_by_length(windows.lengths, windows.ids, self.config.sizes, self._tokenizer.pad_token_id):
+            scores[batch.members] = _forward(self._model, self._tokenizer, batch, windows)[: len(batch.members)]
+        scores[~np.isfinite(scores)] = np.nan
+        return np.asarray(np.maximum.reduceat(scores, windows.first))
+
+
+def _forward(model: CrossEncoder, tokenizer: Any, batch: Batch, windows: PairWindows) -> npt.NDArray[np.float32]:
+    """The logit of every row of a batch."""
+    import torch  # noqa: PLC0415 - seconds
+
+    features = model_inputs(tokenizer, batch.ids, batch.mask, model.device)
+    if "token_type_ids" in features:
+        features["token_type_ids"] = torch.from_numpy(_types(batch, windows)).to(model.device)
+    with torch.inference_mode():
+        scores = model(features)["scores"].squeeze(-1)
+    return np.asarray(scores.to("cpu", torch.float32).numpy())
+
+
+def _types(batch: Batch, windows: PairWindows) -> Ids:
+    """The token types of a batch: they tell the request from the turn, where a model has them."""
+    types = np.zeros_like(batch.ids)
+    for row, member in enumerate(batch.members):
+        types[row, : windows.lengths[member]] = windows.types(member)
+    return types
+
+
+def _load(path: Path, dtype: Dtype) -> CrossEncoder:
+    with quiet():
+        import torch  # noqa: PLC0415 - seconds
+        from sentence_transformers import CrossEncoder  # noqa: PLC0415 - seconds
+
+        model = CrossEncoder(str(path), local_files_only=True, model_kwargs={"dtype": getattr(torch, dtype)})
+    return model.eval()
+
+
+def _check(path: Path, config: CrossEncoderConfig) -> None:
+    """Raises NoCrossEncoder for what transformers would load and give a head that nobody trained, or fail on later."""
+    about = json.loads((path / "config.json").read_text(encoding="utf-8"))
+    architecture = (about.get("architectures") or ["none that it names"])[0]
+    labels = len(about.get("id2label") or ()) or about.get("num_labels", _LABELS_UNSAID)
+    if not architecture.endswith(_CLASSIFIER) or labels != 1:
+        raise NoCrossEncoder(
+            f"model {config.name!r} is no cross-encoder: its config.json has the architecture {architecture} with "
+            f"{labels} labels, and one takes ...{_CLASSIFIER} with 1"
+        )
+    longest = about.get("max_position_embeddings", config.max_tokens)
+    if config.max_tokens > longest:
+        raise NoCrossEncoder(
+            f"cross-encoder {config.name!r} reads {longest} word pieces at most: lower cross_encoder.max_tokens to that"
+        )
