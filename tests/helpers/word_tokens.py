@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from models.interfaces import TokenVectors
 
@@ -55,3 +57,15 @@ class FoldedTokenEncoder(WordTokenEncoder):
 
     def of_history(self, history_id: str) -> WordTokenEncoder:
         return self.of.setdefault(history_id, WordTokenEncoder(self.dim, salt=history_id))
+
+
+class InParts:
+    """The table TURN_TOKENS in memory, handed out some rows at a time."""
+
+    def __init__(self, table: pa.Table, rows: int) -> None:
+        self._table = table
+        self._rows = rows
+
+    def of_history(self, history_id: str) -> Iterator[pa.Table]:
+        own = self._table.filter(pc.equal(self._table["history_id"], history_id))
+        return (own.slice(start, self._rows) for start in range(0, own.num_rows, self._rows))
