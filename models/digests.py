@@ -10,8 +10,10 @@ from pathlib import Path
 from models.user_cache import user_cache, write_atomically
 
 _WEIGHTS = ("*.safetensors", "*.bin", "*.gguf")
+_HEADS = ("colbert_linear.pt",)  # bge-m3's multi-vector head, beside its weights
 _CONFIGS = (
     "config.json",
+    "artifact.metadata",
     "modules.json",
     "*_config.json",
     "config_*.json",
@@ -29,7 +31,7 @@ _CONFIGS = (
 _BESIDE_THE_POINT = ("data_config.json", "training_args.bin")
 _OTHER_RUNTIMES = ("onnx", "openvino", "checkpoint")
 
-MODEL_FILES = (*_WEIGHTS, *_CONFIGS, "*/config.json")
+MODEL_FILES = (*_WEIGHTS, *_HEADS, *_CONFIGS, "*/config.json")
 """Patterns of the files that decide what a model computes, as paths in its repository: weights, tokenizer, configs."""
 
 NOT_MODEL_FILES = (*_BESIDE_THE_POINT, *(f"{folder}*/*" for folder in _OTHER_RUNTIMES))
@@ -70,8 +72,8 @@ def model_files(path: Path) -> list[Path]:
     weights = weights_files(path)
     if not weights:
         raise ValueError(f"folder {path} holds no weights ({', '.join(_WEIGHTS)}): it is no model")
-    configs = {file for pattern in _CONFIGS for file in _matching(path, pattern)}
-    return sorted({*weights, *configs}, key=lambda file: file.relative_to(path).as_posix())
+    others = {file for pattern in (*_HEADS, *_CONFIGS) for file in _matching(path, pattern)}
+    return sorted({*weights, *others}, key=lambda file: file.relative_to(path).as_posix())
 
 
 def _matching(path: Path, pattern: str) -> list[Path]:

@@ -83,7 +83,8 @@ class LateInteractionEncoder:
     A model saved as one (ColBERT-style, with its own projection, skip list and prompts) is taken as it is. Of bge-m3
     the encoder is joined with its multi-vector head. Any other encoder gives its last hidden states, without those of
     special tokens. Texts are cut and batched as models.windows says, so a text's vectors are bitwise the same whatever
-    else is in the call. Query expansion of ColBERT is not used: a mask token has no idf.
+    else is in the call. Query expansion of ColBERT is not used: a mask token has no idf. Raises ModelNotFound, or
+    ValueError when the vectors are not as long as the files say.
     """
 
     def __init__(self, config: TokenEncoderConfig) -> None:
@@ -92,6 +93,9 @@ class LateInteractionEncoder:
         self.identity = token_encoder_identity(config)
         self.dim = self.identity.dim
         self._model = load_multi_vector(resolve(config.name).path, config.max_tokens, config.dtype)
+        made = self._model.get_embedding_dimension()
+        if made != self.dim:
+            raise ValueError(f"{config.name} makes vectors of {made} values, and its files say {self.dim}")
         self._tokenizer = self._model.tokenizer
 
     def of_history(self, _: str) -> TokenEncoder:
@@ -191,13 +195,12 @@ def _is_multi_vector(path: Path) -> bool:
 
 def _dim(path: Path) -> int:
     """The length of a token vector, from the files: of the last projection, else the encoder's width."""
-    if (path / MULTI_VECTOR_HEAD).is_file():
-        dim = _read(path / "config.json").get("hidden_size")
-    else:
-        dim = _read(path / "config.json").get("hidden_size")
-        modules = json.loads((path / "modules.json").read_text()) if _is_multi_vector(path) else []
-        for module in modules:
-            dim = _read(path / module["path"] / "config.json").get("out_features", dim)
+    dim = _read(path / "config.json").get("hidden_size")
+    if _is_multi_vector(path):
+        modules = path / "modules.json"
+        for module in json.loads(modules.read_text(encoding="utf-8")) if modules.is_file() else []:
+            said = _read(path / module["path"] / "config.json")
+            dim = said.get("out_features", said.get("hidden_size", dim))
         dim = _read(path / "artifact.metadata").get("dim", dim)
     if not isinstance(dim, int):
         raise ValueError(f"model folder {path} does not say how long its vectors are (hidden_size in config.json)")

@@ -44,7 +44,8 @@ def request_tokens(requests: pa.Table, encoder: TokenEncoder) -> tuple[pa.Table,
     frame = pl.DataFrame(pl.from_arrow(requests.select([*REQUEST_KEY, "text"]))).sort(*REQUEST_KEY)
     made = _encoded(frame["text"], frame["history_id"], encoder)
     words = words_of_tokens(frame["text"].to_list(), made.text, made.start, made.end)
-    tokens = pl.DataFrame({"row": made.text, "word": words, "finite": np.isfinite(made.vectors).all(axis=1)})
+    finite = np.isfinite(made.vectors).all(axis=1)
+    tokens = pl.DataFrame({"row": made.text, "word": pl.Series(words, dtype=pl.String), "finite": finite})
     tokens = tokens.with_columns(
         source=pl.int_range(pl.len(), dtype=pl.Int64),
         position=pl.int_range(pl.len(), dtype=pl.Int32).over("row"),

@@ -42,14 +42,14 @@ def _speaker_named() -> pl.Expr:
     """Whether the request's words hold the first word of the speaker's name."""
     first_name = pl.col("speaker").str.to_lowercase().str.extract(r"^([\p{L}\p{N}]+)")
     words = pl.col("request_text").str.to_lowercase().str.extract_all(r"[\p{L}\p{N}]+")
-    return words.list.contains(first_name)
+    return pl.when(first_name.is_not_null()).then(words.list.contains(first_name))
 
 
 def _month_matches() -> pl.Expr:
     """Whether the session lies in a month that the request names."""
     month = pl.col("session_time").dt.month().replace_strict(dict(enumerate(_MONTHS, start=1)), return_dtype=pl.String)
-    asked = pl.col("request_text").str.to_lowercase()
-    return pl.when(asked.str.contains(_ANY_MONTH)).then(asked.str.contains(month, literal=True))
+    named = pl.col("request_text").str.to_lowercase().str.extract_all(_ANY_MONTH)
+    return pl.when((named.list.len() > 0) & month.is_not_null()).then(named.list.contains(month))
 
 
 OF_TURN: dict[str, Feature] = {

@@ -151,6 +151,7 @@ class Bm25WindowChannel:
             if holding:
                 idf = np.log1p((len(session) - holding + 0.5) / (holding + 0.5))
                 summed = window_sum(seen, session, self._options.window)
-                recalled |= summed > 0
-                scores += idf * summed * (self._options.k1 + 1) / (summed + norm)
+                held = summed > 0
+                recalled |= held
+                scores[held] += idf * summed[held] * (self._options.k1 + 1) / (summed[held] + norm[held])
         return Scored(scores, recalled)

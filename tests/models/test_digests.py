@@ -16,17 +16,19 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
+FILES = ["config.json", "1_Pooling/config.json", "tokenizer.json", "model.safetensors", "vocab.txt"]
+FILES += ["colbert_linear.pt", "artifact.metadata"]
+
+
 def make_model(folder: Path) -> Path:
     (folder / "1_Pooling").mkdir(parents=True)
-    for name in ("config.json", "1_Pooling/config.json", "tokenizer.json", "model.safetensors", "vocab.txt"):
+    for name in FILES:
         (folder / name).write_text(f"content of {name}")
     return folder
 
 
 @pytest.mark.flash
-@pytest.mark.parametrize(
-    "name", ["config.json", "1_Pooling/config.json", "tokenizer.json", "model.safetensors", "vocab.txt"]
-)
+@pytest.mark.parametrize("name", FILES)
 def test_every_file_that_matters_counts(tmp_path: Path, name: str) -> None:
     model = make_model(tmp_path / "model")
     before = weights_digest(model)

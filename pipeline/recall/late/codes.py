@@ -26,7 +26,8 @@ def encode(vectors: npt.NDArray[np.floating]) -> Codes:
     largest = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float32)
     scales = largest / np.float32(LEVELS)
     safe = np.where(scales > 0, scales, np.float32(1))
-    return Codes(np.rint(vectors / safe[:, None]).astype(np.int8), scales)
+    values = np.clip(np.rint(vectors / safe[:, None]), -LEVELS, LEVELS)  # the least floats have no exact 127th
+    return Codes(values.astype(np.int8), scales)
 
 
 def decode(codes: Codes) -> npt.NDArray[np.float32]:

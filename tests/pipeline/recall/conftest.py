@@ -1,4 +1,4 @@
-"""Small tables to recall from, and an embedder that needs no model."""
+"""Small tables to recall from, and an embedder and token encoders that need no model."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
+from word_tokens import InParts, WordTokenEncoder
 
-from pipeline.recall.pools import PoolOptions, pools
-from pipeline.schemas import REQUESTS, TURNS
+from pipeline.recall.late.options import Code
+from pipeline.recall.options import ENCODERS
+from pipeline.recall.pools import LateTables, PoolOptions, pools
+from pipeline.schemas import REQUESTS, TURN_TOKENS, TURNS
 from pipeline.terms import terms
+from pipeline.tokens import request_tokens, turn_tokens
 from pipeline.vectors import request_vectors, turn_vectors
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -81,8 +85,15 @@ def make_requests(rows: Sequence[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(full, schema=REQUESTS)
 
 
-def recall(turns: Sequence[dict[str, Any]], requests: Sequence[dict[str, Any]], **options: Any) -> pa.Table:
-    """The pools of the requests, all stages before them run."""
+def recall(
+    turns: Sequence[dict[str, Any]],
+    requests: Sequence[dict[str, Any]],
+    encoders: Sequence[str] = ENCODERS,
+    source: str = "stored",
+    code: Code = "int8",
+    **options: Any,
+) -> pa.Table:
+    """The pools of the requests, all stages before them run; those of late interaction for `encoders`."""
     turn_table, request_table = make_turns(turns), make_requests(requests)
     return pools(
         request_table,
@@ -91,7 +102,17 @@ def recall(turns: Sequence[dict[str, Any]], requests: Sequence[dict[str, Any]], 
         turn_vectors(turn_table, WordEmbedder())[0],
         request_vectors(request_table, WordEmbedder())[0],
         PoolOptions(**options),
+        {name: late_tables(turn_table, request_table, WordTokenEncoder(salt=name), source, code) for name in encoders},
     )
+
+
+def late_tables(turns: pa.Table, requests: pa.Table, encoder: WordTokenEncoder, source: str, code: Code) -> LateTables:
+    """What late interaction reads of an encoder."""
+    asked, _ = request_tokens(requests, encoder)
+    if source == "on_the_fly":
+        return LateTables(asked, None, encoder, code)
+    made = [table for table, _ in turn_tokens(turns, encoder, code)]
+    return LateTables(asked, InParts(pa.concat_tables([TURN_TOKENS.empty_table(), *made]), rows=2))
 
 
 @pytest.fixture(scope="session")
