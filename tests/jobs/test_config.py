@@ -13,7 +13,7 @@ pytestmark = pytest.mark.flash
 
 
 def test_every_profile_that_ships_is_valid_and_named_like_its_file():
-    assert profile_names() == ["agentmemrec", "default", "lexical"]
+    assert profile_names() == ["agentmemrec", "default", "lexical", "tuned"]
     assert [load_profile(name).name for name in profile_names()] == profile_names()
 
 
@@ -57,7 +57,7 @@ def test_a_profile_may_name_every_policy_of_its_channels_and_no_other():
 
 
 def test_an_unknown_profile_names_those_there_are():
-    with pytest.raises(ConfigError, match="agentmemrec, default, lexical"):
+    with pytest.raises(ConfigError, match="agentmemrec, default, lexical, tuned"):
         load_profile("nope")
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from models.embedder import EmbedderConfig, SentenceEmbedder, embedder_identity
 from models.resolve import resolve
+from models.windows import windows_of
 from pipeline.text import sanitise_text
 
 CONFIG = EmbedderConfig("all-MiniLM-L6-v2")
@@ -95,8 +96,9 @@ def test_short_texts_get_the_vectors_of_sentence_transformers(embedder: Sentence
 
 def test_a_long_text_is_read_whole_in_overlapping_windows(embedder: SentenceEmbedder) -> None:
     long = " ".join(f"{number} apples" for number in range(400))
-    rows, windows = embedder._windows(["short", long, "short"])
-    assert rows.tolist() == [0, *[1] * (len(windows) - 2), 2]
+    encoded = windows_of(embedder._tokenizer, ["short", long, "short"], CONFIG.sizes)
+    rows, windows = encoded["overflow_to_sample_mapping"], encoded["input_ids"]
+    assert rows == [0, *[1] * (len(windows) - 2), 2]
     pieces = [window[1:-1] for window in windows[1:-1]]
     read = pieces[0] + [piece for window in pieces[1:] for piece in window[CONFIG.sizes.overlap :]]
     assert read == embedder._tokenizer(long, add_special_tokens=False, truncation=False)["input_ids"]
