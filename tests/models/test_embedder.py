@@ -43,7 +43,7 @@ def embedder() -> SentenceEmbedder:
     return SentenceEmbedder(CONFIG)
 
 
-def windows_of(embedder: SentenceEmbedder, texts: list[str]) -> list[bytes]:
+def bytes_of(embedder: SentenceEmbedder, texts: list[str]) -> list[bytes]:
     """The bytes of each text's vectors."""
     rows, vectors = embedder.embed_windows(texts)
     return [vectors[rows == row].tobytes() for row in range(len(texts))]
@@ -52,13 +52,13 @@ def windows_of(embedder: SentenceEmbedder, texts: list[str]) -> list[bytes]:
 @settings(max_examples=12, deadline=None)
 @given(st.lists(texts, min_size=1, max_size=20), st.lists(texts, max_size=20), st.randoms(use_true_random=False))
 def test_a_text_s_vectors_are_bitwise_the_same_whatever_else_is_in_the_call(embedder, first, appended, random) -> None:
-    alone = windows_of(embedder, first)
-    assert windows_of(embedder, first + appended)[: len(first)] == alone, "appended"
+    alone = bytes_of(embedder, first)
+    assert bytes_of(embedder, first + appended)[: len(first)] == alone, "appended"
     order = list(range(len(first)))
     random.shuffle(order)
-    assert windows_of(embedder, [first[place] for place in order]) == [alone[place] for place in order], "shuffled"
+    assert bytes_of(embedder, [first[place] for place in order]) == [alone[place] for place in order], "shuffled"
     some = order[: max(1, len(order) // 2)]
-    assert windows_of(embedder, [first[place] for place in some]) == [alone[place] for place in some], "a part"
+    assert bytes_of(embedder, [first[place] for place in some]) == [alone[place] for place in some], "a part"
 
 
 def test_full_windows_beside_padded_ones_and_other_thread_counts_change_no_bit(embedder: SentenceEmbedder) -> None:
@@ -68,13 +68,13 @@ def test_full_windows_beside_padded_ones_and_other_thread_counts_change_no_bit(e
     threads = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        expected = windows_of(embedder, mixed)
+        expected = bytes_of(embedder, mixed)
         for number in (2, 3):
             torch.set_num_threads(number)
-            assert windows_of(embedder, mixed) == expected, f"{number} threads"
+            assert bytes_of(embedder, mixed) == expected, f"{number} threads"
     finally:
         torch.set_num_threads(threads)
-    assert windows_of(embedder, ["market " * 254] * 16) == [expected[6]] * 16, "a batch without any padding"
+    assert bytes_of(embedder, ["market " * 254] * 16) == [expected[6]] * 16, "a batch without any padding"
 
 
 def test_short_texts_get_the_vectors_of_sentence_transformers(embedder: SentenceEmbedder) -> None:
@@ -152,7 +152,7 @@ def test_a_vector_that_is_not_finite_is_computed_again_alone_and_stays_if_that_f
 
     from models import embedder as module
 
-    expected = windows_of(embedder, ["good", "bad"])
+    expected = bytes_of(embedder, ["good", "bad"])
     forward, alone = module._forward, []
 
     def broken(model, tokenizer, ids, mask):
@@ -165,7 +165,7 @@ def test_a_vector_that_is_not_finite_is_computed_again_alone_and_stays_if_that_f
 
     monkeypatch.setattr(module, "_forward", broken)
     stays = False
-    found = windows_of(embedder, ["good", "bad"])
+    found = bytes_of(embedder, ["good", "bad"])
     assert found[0] == expected[0]
     np.testing.assert_allclose(np.frombuffer(found[1], np.float32), np.frombuffer(expected[1], np.float32), atol=1e-6)
     assert alone == [(1, 3)]
