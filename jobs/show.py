@@ -145,7 +145,7 @@ def show(
         chosen = _choose(evidence, taken, policy, budget)
         styled = STYLES.get(taken.config["slates"]["style"])
         style = None if styled is None else styled(token_counter(lake.tokenizer))
-        slate = one_slate(found, evidence.turns, *chosen, options.scored, style, ranker)
+        slate = one_slate(found, evidence.turns, *chosen, options.channels, style, ranker)
     notes = [] if why_none is None else [f"ranker: {why_none}"]
     known = taken.identities.get("ranker") or {}
     if history in known.get("seen_histories", ()):
