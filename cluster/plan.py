@@ -152,16 +152,17 @@ class Plan:
         return output in self._files(output)
 
     def is_elsewhere(self, shard: Shard) -> bool:
-        """Whether the shard's table has this batch and bucket under another choice."""
+        """Whether the shard's table has this batch and bucket under a choice that no stage of this run writes."""
         stage = self.stage(shard)
         if stage.choice is None:
             return False
+        written = {other.choice for other in self.graph.stages if other.table == stage.table}
         if stage.table not in self._choices:
             self._choices[stage.table] = self.lake.choices(stage.table)
         paths = (
             self.lake.path(stage.table, shard.bucket, self.batch(shard).name, choice)
             for choice in self._choices[stage.table]
-            if choice != stage.choice
+            if choice not in written
         )
         return any(path in self._files(path) for path in paths)
 

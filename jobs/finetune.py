@@ -30,7 +30,7 @@ from pipeline.examples import EXAMPLES, examples
 
 
 class NothingToTune(ValueError):
-    """There is no labelled request whose evidence is stored."""
+    """There is no labelled request whose evidence is stored, or no encoder to tune."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def run_finetune(
 
     Each fold of histories is left out of one encoder, which is the one that reads it from then on: scores of a history
     come from an encoder that has not learned from it. Pools of the untuned profile give the negatives.
-    Raises RunFailed when a stage failed, NothingToTune without a labelled request.
+    Raises RunFailed when a stage failed, NothingToTune without a labelled request or late interaction.
     """
     untuned = without_tuned(profile)
     stages = [stage for stage in stages_to_features(untuned) if stage.name != "features"]
@@ -87,15 +87,22 @@ def run_finetune(
 
 
 def without_tuned(profile: Profile) -> Profile:
-    """The profile with frozen channels alone, under a name of its own: it makes the pools that negatives come from."""
+    """The profile with the frozen encoder in place of the tuned one: it makes the pools that negatives come from.
+
+    Raises NothingToTune where it has no late interaction.
+    """
     recall = profile.recall
-    kept = recall.model_copy(
-        update={
-            "channels": tuple(name for name in recall.channels if not name.startswith("tuned_")),
-            "views": (),
-            "weights": {name: weight for name, weight in recall.weights.items() if not name.startswith("tuned_")},
-        }
-    )
+    if not recall.encoders:
+        raise NothingToTune(
+            f"profile {profile.name} has no late interaction: name a channel late_... or tuned_... in recall, or take "
+            "--profile tuned"
+        )
+    frozen = {name: name.replace("tuned_", "late_", 1) for name in recall.channels}
+    channels = tuple(dict.fromkeys(frozen.values()))
+    # Where it has views alone, one keeps the tokens of requests in the run: they weigh what is learned.
+    views = () if any(name.startswith("late_") for name in channels) else ("late_interaction",)
+    weights = {frozen[name]: weight for name, weight in recall.weights.items()}
+    kept = recall.model_copy(update={"channels": channels, "views": views, "weights": weights})
     return profile.model_copy(
         update={"name": f"{profile.name}.untuned", "recall": kept, "features": ("pool_position",)}
     )

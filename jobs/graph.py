@@ -148,25 +148,29 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
     for name, (identity, spec) in encoders.items():
         model: dict[str, Any] = {"identities": (identity.text,), "model": spec}
         span = pool_inputs["turns"].span
+        prefix = "" if name == "late" else f"{name}_"  # a run has a stage's name once
         if late.source == "stored":
             of_turns: Choice = ("model", f"{identity.choice_id}-{late.code}")
             schema = schemas.TURN_TOKENS
             turns = {"turns": Input("turns", None, schemas.TURNS)}
             compute = partial(_turn_tokens, code=late.code)
             more: dict[str, Any] = {
+                "table": "turn_tokens",
                 "config": {"code": late.code},
                 "costly": True,
                 "version": 2,
                 "group_rows": TURNS_OF_A_GROUP,
                 **model,
             }
-            stages.append(_stage("turn_tokens", of_turns, schema, turns, "turns", compute, **more))
+            stages.append(_stage(f"{prefix}turn_tokens", of_turns, schema, turns, "turns", compute, **more))
             pool_inputs[f"{name}_turn_tokens"] = Input("turn_tokens", of_turns, schema, span, in_groups=True)
         of_requests: Choice = ("model", identity.choice_id)
         schema = schemas.request_tokens(identity.dim)
         requests = {"requests": Input("requests", None, schemas.REQUESTS)}
-        more = {"config": {"analyzer": ANALYZER_ID}, **model}
-        stages.append(_stage("request_tokens", of_requests, schema, requests, "requests", _request_tokens, **more))
+        more = {"table": "request_tokens", "config": {"analyzer": ANALYZER_ID}, **model}
+        stages.append(
+            _stage(f"{prefix}request_tokens", of_requests, schema, requests, "requests", _request_tokens, **more)
+        )
         pool_inputs[f"{name}_request_tokens"] = Input("request_tokens", of_requests, schema)
     if late.source == "on_the_fly":
         pool_models["identities"] = tuple(identity.text for identity, _ in encoders.values())
@@ -304,13 +308,14 @@ def _stage(
     primary: str,
     compute: Any,
     version: int = 1,
+    table: str | None = None,
     **more: Any,
 ) -> Stage:
     unit = schemas.TURN_KEY if primary == "turns" else schemas.REQUEST_KEY
     return Stage(
         name=name,
         version=version,
-        table=name,
+        table=table or name,
         choice=choice,
         schema=schema,
         inputs=inputs,

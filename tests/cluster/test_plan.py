@@ -66,6 +66,14 @@ def test_a_costly_stage_that_works_on_rows_of_its_own_choice_does_them_and_redoe
     assert len(work_off(planned(toy_lake, path("a", factor=7), backfill=["scored"]))) == 5
 
 
+def test_a_second_choice_that_the_same_run_writes_beside_the_first_needs_no_backfill(toy_lake):
+    one = toy_stages.only("vectors", stages())[0]
+    other = replace(one, name="more_vectors", choice=("model", "other"), identities=("other",))
+    work_off(planned(toy_lake, [one]))
+    assert states(planned(toy_lake, [other])) == [{State.NEEDS_BACKFILL: 5}]
+    assert states(planned(toy_lake, [one, other])) == [{State.DONE: 5}, {State.MISSING: 5}]
+
+
 def test_a_stage_downstream_needs_backfill_once_its_inputs_are_there(toy_lake):
     """The costly stage waits for another; what is found then blocks what lies below, and is counted once."""
     double = stages()[0]

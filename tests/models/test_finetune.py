@@ -1,0 +1,62 @@
+"""Tuning changes the upper layers alone, towards the evidence, and comes out the same each time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_bert import tiny_bert
+
+from models.finetune import Example, FinetuneParams, Step, finetune
+from models.finetune_check import mean_reciprocal_rank
+from models.token_encoder import load_multi_vector
+from models.windows import WindowSizes
+
+PARAMS = FinetuneParams(layers=1, epochs=2, batch_size=4, learning_rate=3e-3, negatives=1, max_tokens=32)
+EXAMPLES = [
+    Example("where is the kite?", "red kite", ("blue lamp", "a moss"), (0.1, 0.1, 0.1, 2.0)),
+    Example("where is my lamp?", "the lamp . is blue", ("red drum",), (0.1, 0.1, 0.1, 2.0, 0.1)),
+    Example("where is the moss?", "moss fern", ("my kite",), ()),
+    Example("where is the moss?", "a red moss", ("my kite",), ()),
+]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_bert(tmp_path_factory.mktemp("models") / "base", layers=3)
+
+
+def test_only_the_upper_layers_change_and_equal_examples_give_equal_tensors(base: Path) -> None:
+    before = load_multi_vector(base, PARAMS.max_tokens).state_dict()
+    tuned, again = finetune(base, EXAMPLES, PARAMS), finetune(base, EXAMPLES, PARAMS)
+    assert {name.split("encoder.layer.")[1].split(".")[0] for name in tuned} == {"2"}
+    assert all(name in before and not tensor.equal(before[name]) for name, tensor in tuned.items())
+    assert all(tensor.equal(again[name]) for name, tensor in tuned.items())
+    other = finetune(base, EXAMPLES, PARAMS.model_copy(update={"seed": 1}))
+    assert not all(tensor.equal(other[name]) for name, tensor in tuned.items())
+
+
+def test_the_loss_goes_down_and_evidence_comes_to_stand_before_its_negatives(base: Path) -> None:
+    steps: list[Step] = []
+    tensors = finetune(base, EXAMPLES, PARAMS.model_copy(update={"layers": 2, "epochs": 60}), steps.append)
+    assert [step.done for step in steps] == list(range(1, 61))
+    assert {step.total for step in steps} == {60}
+    assert np.mean([step.loss for step in steps[-5:]]) < 0.7 * np.mean([step.loss for step in steps[:5]])
+    before, after = (mean_reciprocal_rank(base, state, EXAMPLES, WindowSizes(32)) for state in ({}, tensors))
+    assert after > before or after == 1
+
+
+def test_the_rank_of_evidence_counts_ties_against_it(base: Path) -> None:
+    same = Example("where is the kite?", "red kite", ("red kite", "red kite"), ())
+    assert mean_reciprocal_rank(base, {}, [same], WindowSizes(32)) == pytest.approx(1 / 3)
+    alone = Example("where is the kite?", "red kite", (), ())
+    assert mean_reciprocal_rank(base, {}, [same, alone], WindowSizes(32)) == pytest.approx((1 / 3 + 1) / 2)
+    assert np.isnan(mean_reciprocal_rank(base, {}, [], WindowSizes(32)))
+
+
+def test_what_cannot_be_tuned_is_refused(base: Path) -> None:
+    with pytest.raises(ValueError, match="no examples"):
+        finetune(base, [], PARAMS)
+    with pytest.raises(ValueError, match="has 3 layers, not 4"):
+        finetune(base, EXAMPLES, PARAMS.model_copy(update={"layers": 4}))
