@@ -41,7 +41,7 @@ from pipeline.render.styles import STYLES
 _ORACLE = "oracle"
 _MEND = "mend what it reported, run again, then show"
 _TOLD_LATER = ("labels", "turns", "sources")
-_BY_WORDS_ALONE = "the newest turns stand first; profile agentmemrec also compares meanings"
+_BY_WORDS_ALONE = "the newest turns stand first; profile default also compares meanings"
 
 
 class RequestNotFound(LakeError):

@@ -79,7 +79,7 @@ def test_an_empty_slate_says_why_it_is_empty(asked, request_id, budget, why):
 def test_of_a_request_that_shares_no_word_with_its_history_it_is_said_and_its_turns_have_no_rank_by_words(asked):
     note = "no turn shares a word with the request"
     shown = show(asked.lake, "lexical", None, "other words", budget=40)
-    assert any(said.startswith(note) and "agentmemrec" in said for said in shown.notes)
+    assert any(said.startswith(note) and "profile default" in said for said in shown.notes)
     assert re.findall(r"^ +(\d) b2 s0 t\d +(\S+) +\d *$", printed(shown, 80), re.M) == [("1", "-"), ("2", "-")]
     for request_id in ("sees all", "before", "misspelt"):
         assert not [said for said in show(asked.lake, "lexical", None, request_id).notes if note in said]
