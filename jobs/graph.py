@@ -18,11 +18,11 @@ from models.ranker import LightGBMRanker, RankerError
 from models.token_encoder import (
     LateInteractionEncoder,
     TokenEncoderConfig,
-    TokenEncoderIdentity,
     token_encoder_identity,
 )
 from models.tokens import token_counter
 from models.tuned_encoder import TunedTokenEncoder
+from models.windowed import VectorIdentity
 from pipeline import schemas
 from pipeline.cross_scores import cross_scores
 from pipeline.features.candidates import features
@@ -180,7 +180,7 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
     return stages
 
 
-def _token_encoder(name: str, profile: Profile) -> tuple[TokenEncoderIdentity, ModelSpec]:
+def _token_encoder(name: str, profile: Profile) -> tuple[VectorIdentity, ModelSpec]:
     """The frozen encoder of a profile, or the one that was tuned for it."""
     late = profile.late_interaction
     if name == "tuned":

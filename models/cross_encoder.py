@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from models.digests import weights_digest
 from models.embedder import quiet
 from models.pairs import PairWindows, frame_of, pieces_of
 from models.resolve import ModelNotFound, resolve
-from models.windows import Batch, Dtype, Ids, WindowSizes, batches_by_length, model_inputs
+from models.windowed import ModelIdentity, WindowedConfig, choice_id
+from models.windows import Batch, Dtype, Ids, batches_by_length, model_inputs
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -33,48 +33,22 @@ class NoCrossEncoder(ModelNotFound):
 
 
 @dataclass(frozen=True)
-class CrossEncoderConfig:
-    """What, with a model's weights, decides the scores. Raises ValueError for sizes that make no window."""
+class CrossEncoderConfig(WindowedConfig):
+    """What, with a model's weights, decides the scores. A window holds a request and a turn together."""
 
-    name: str
-    """A model's name or folder, as models.resolve takes it."""
     max_tokens: int = 512
-    """Word pieces of a request and a turn together, special ones included."""
-    batch_size: int = 16
-    """Windows of one batch; every batch has exactly this many."""
-    dtype: Dtype = "float32"
-
-    def __post_init__(self) -> None:
-        _ = self.sizes
-
-    @property
-    def sizes(self) -> WindowSizes:
-        """How pairs are cut, padded and batched."""
-        return WindowSizes(self.max_tokens, self.batch_size)
 
 
-@dataclass(frozen=True)
-class CrossEncoderIdentity:
-    """Who gave a score: equal identities mean equal scores (on like hardware). Holds no path."""
-
-    text: str
-    """Canonical JSON of all that decides the scores: for stamps."""
-    choice_id: str
-    """Short name and eight hex digits of `text`."""
-
-
-def cross_encoder_identity(config: CrossEncoderConfig) -> CrossEncoderIdentity:
+def cross_encoder_identity(config: CrossEncoderConfig) -> ModelIdentity:
     """The identity of a cross-encoder, read from its files; loads no torch.
 
     Raises ModelNotFound, NoCrossEncoder for a model without a trained head of one score, or one of shorter windows.
     """
     path = resolve(config.name).path
     _check(path, config)
-    name = Path(config.name).name
-    about = {"scheme": SCHEME, "name": name, "weights": weights_digest(path), "dtype": config.dtype}
+    about = {"scheme": SCHEME, "name": config.short_name, "weights": weights_digest(path), "dtype": config.dtype}
     text = json.dumps({"cross_encoder": about, **config.sizes.as_dict()}, sort_keys=True)
-    safe = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in name)
-    return CrossEncoderIdentity(text, f"{safe}-{hashlib.sha256(text.encode()).hexdigest()[:8]}")
+    return ModelIdentity(text, choice_id(config.short_name, text))
 
 
 class CrossEncoderScorer:
@@ -91,7 +65,7 @@ class CrossEncoderScorer:
 
     def __init__(self, config: CrossEncoderConfig) -> None:
         self.config = config
-        self.name = Path(config.name).name
+        self.name = config.short_name
         self.identity = cross_encoder_identity(config)
         self._model = _load(resolve(config.name).path, config.dtype)
         self._tokenizer = self._model.tokenizer

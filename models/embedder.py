@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +14,8 @@ import numpy.typing as npt
 
 from models.digests import weights_digest
 from models.resolve import resolve
-from models.windows import Dtype, WindowSizes, batches, model_inputs, windows_of
+from models.windowed import VectorIdentity, WindowedConfig, choice_id
+from models.windows import Dtype, batches, model_inputs, windows_of
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -28,45 +27,11 @@ Windows = list[list[int]]
 Vectors = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class EmbedderConfig:
-    """What, with a model's weights, decides the vectors. Raises ValueError for sizes that make no window."""
-
-    name: str
-    """A model's name or folder, as models.resolve takes it."""
-    max_tokens: int = 256
-    """Word pieces of one window, special ones included."""
-    batch_size: int = 16
-    """Windows of one batch; every batch has exactly this many."""
-    dtype: Dtype = "float32"
-
-    def __post_init__(self) -> None:
-        _ = self.sizes
-
-    @property
-    def sizes(self) -> WindowSizes:
-        """How texts are cut, padded and batched."""
-        return WindowSizes(self.max_tokens, self.batch_size)
-
-    @property
-    def short_name(self) -> str:
-        """The model's name without owner or folder."""
-        return Path(self.name).name
+class EmbedderConfig(WindowedConfig):
+    """What, with a model's weights, decides the vectors of whole texts."""
 
 
-@dataclass(frozen=True)
-class EmbedderIdentity:
-    """Who made a vector: equal identities mean equal vectors (on like hardware). Holds no path."""
-
-    text: str
-    """Canonical JSON of all that decides the vectors: for stamps."""
-    choice_id: str
-    """Short name and eight hex digits of `text`: the `<id>` of `turn_vectors/model=<id>`."""
-    dim: int
-    """Length of a vector."""
-
-
-def embedder_identity(config: EmbedderConfig) -> EmbedderIdentity:
+def embedder_identity(config: EmbedderConfig) -> VectorIdentity:
     """The identity of an embedder, read from its files; loads no torch.
 
     Raises ModelNotFound, or ValueError when the folder does not say how long its vectors are.
@@ -84,8 +49,7 @@ def embedder_identity(config: EmbedderConfig) -> EmbedderIdentity:
         },
         sort_keys=True,
     )
-    safe = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in config.short_name)
-    return EmbedderIdentity(text, f"{safe}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", dim)
+    return VectorIdentity(text, choice_id(config.short_name, text), dim)
 
 
 class SentenceEmbedder:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +14,7 @@ from models.digests import weights_digest
 from models.embedder import quiet
 from models.interfaces import TokenEncoder, TokenVectors
 from models.resolve import resolve
+from models.windowed import VectorIdentity, WindowedConfig, choice_id
 from models.windows import Dtype, WindowSizes, batches, model_inputs, windows_of
 
 if TYPE_CHECKING:
@@ -30,51 +29,26 @@ MULTI_VECTOR_HEAD = "colbert_linear.pt"
 Task = Literal["query", "document"]
 
 
-@dataclass(frozen=True)
-class TokenEncoderConfig:
-    """What, with a model's weights, decides the token vectors. Raises ValueError for sizes that make no window."""
-
-    name: str
-    """A model's name or folder, as models.resolve takes it."""
-    max_tokens: int = 256
-    """Word pieces of one window, special ones included."""
-    batch_size: int = 16
-    """Windows of one batch; every batch has exactly this many."""
-    dtype: Dtype = "float32"
-
-    def __post_init__(self) -> None:
-        _ = self.sizes
-
-    @property
-    def sizes(self) -> WindowSizes:
-        """How texts are cut, padded and batched."""
-        return WindowSizes(self.max_tokens, self.batch_size)
+class TokenEncoderConfig(WindowedConfig):
+    """What, with a model's weights, decides the token vectors."""
 
 
-@dataclass(frozen=True)
-class TokenEncoderIdentity:
-    """Who made a token vector: equal identities mean equal vectors (on like hardware). Holds no path."""
-
-    text: str
-    """Canonical JSON of all that decides the vectors: for stamps."""
-    choice_id: str
-    """Short name and eight hex digits of `text`: the `<id>` of `turn_tokens/model=<id>`."""
-    dim: int
-    """Length of a vector."""
-
-
-def token_encoder_identity(config: TokenEncoderConfig) -> TokenEncoderIdentity:
+def token_encoder_identity(config: TokenEncoderConfig) -> VectorIdentity:
     """The identity of a token encoder, read from its files; loads no torch.
 
     Raises ModelNotFound, or ValueError when the folder does not say how long its vectors are.
     """
     path = resolve(config.name).path
-    name = Path(config.name).name
     dim = _dim(path)
-    about = {"scheme": SCHEME, "name": name, "weights": weights_digest(path), "dim": dim, "dtype": config.dtype}
+    about = {
+        "scheme": SCHEME,
+        "name": config.short_name,
+        "weights": weights_digest(path),
+        "dim": dim,
+        "dtype": config.dtype,
+    }
     text = json.dumps({"late_interaction": about, **config.sizes.as_dict()}, sort_keys=True)
-    safe = "".join(letter if letter.isalnum() or letter in "-._" else "-" for letter in name)
-    return TokenEncoderIdentity(text, f"{safe}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", dim)
+    return VectorIdentity(text, choice_id(config.short_name, text), dim)
 
 
 class LateInteractionEncoder:
@@ -89,7 +63,7 @@ class LateInteractionEncoder:
 
     def __init__(self, config: TokenEncoderConfig) -> None:
         self.config = config
-        self.name = Path(config.name).name
+        self.name = config.short_name
         self.identity = token_encoder_identity(config)
         self.dim = self.identity.dim
         self._model = load_multi_vector(resolve(config.name).path, config.max_tokens, config.dtype)

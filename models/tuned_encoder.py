@@ -16,11 +16,11 @@ from models.interfaces import TokenEncoder, TokenVectors
 from models.resolve import resolve
 from models.token_encoder import (
     TokenEncoderConfig,
-    TokenEncoderIdentity,
     encode_tokens,
     load_multi_vector,
     token_encoder_identity,
 )
+from models.windowed import VectorIdentity
 from models.windows import Dtype
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ class TunedEncoder:
     metrics: Mapping[str, float]
 
     @cached_property
-    def identity(self) -> TokenEncoderIdentity:
+    def identity(self) -> VectorIdentity:
         """As of any token encoder: base model, tuned tensors, and which history is read by which variant."""
         base = token_encoder_identity(self.config)
         about = {"tuned": dict(self.files), "fold_of": dict(self.fold_of), "base": json.loads(base.text)}
         text = json.dumps(about, sort_keys=True)
-        return TokenEncoderIdentity(text, f"tuned-{hashlib.sha256(text.encode()).hexdigest()[:8]}", base.dim)
+        return VectorIdentity(text, f"tuned-{hashlib.sha256(text.encode()).hexdigest()[:8]}", base.dim)
 
     @property
     def config(self) -> TokenEncoderConfig:

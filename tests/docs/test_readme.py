@@ -35,7 +35,10 @@ def drawn() -> set[tuple[str, str]]:
 
 
 def test_the_picture_is_the_path_that_a_run_takes() -> None:
-    path = {stage.name: {read.table for read in stage.inputs.values()} for stage in stages(load_profile("default"), "o200k_base")}
+    path = {
+        stage.name: {read.table for read in stage.inputs.values()}
+        for stage in stages(load_profile("default"), "o200k_base")
+    }
     expected = {
         (name, stage) for stage, inputs in path.items() for name in (inputs - READ_BY_MANY or inputs)
     }  # fmt: skip
