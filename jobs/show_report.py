@@ -13,7 +13,7 @@ from rich.text import Text
 
 from jobs.plain import plain
 from jobs.show import Shown
-from jobs.show_slate_report import show_slate
+from jobs.show_slate_report import heading, show_slate
 from pipeline.evaluate.losses import (
     DID_NOT_FIT,
     NOT_IN_POOL,
@@ -81,7 +81,7 @@ def _turns_table(shown: Shown) -> Table:
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("turn", no_wrap=True)
     for name in (*channels, "pool", "ranker"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(heading(name), justify="right", no_wrap=True)
     table.add_column("said", overflow="fold")
     for row in shown.evidence.turns.iter_rows(named=True):
         ranks = [_rank(row[f"{name}_rank"]) for name in channels]

@@ -65,6 +65,11 @@ def _text(slate: OneSlate) -> RenderableType:
     return grid
 
 
+def heading(name: str) -> str:
+    """The name of a channel on several lines: columns of ranks are narrow."""
+    return name.replace("_", "_\n")
+
+
 def _turns_table(slate: OneSlate, channels: Sequence[str], features: int) -> Table:
     explained, scored = slate.base is not None, slate.turns["score"].null_count() < slate.turns.height
     table = Table(title="the slate's turns, by rank", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
@@ -72,7 +77,7 @@ def _turns_table(slate: OneSlate, channels: Sequence[str], features: int) -> Tab
     table.add_column("rank", justify="right", no_wrap=True)
     table.add_column("turn", no_wrap=True)
     for name in (*(["score"] if scored else []), *channels, "pool"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(heading(name), justify="right", no_wrap=True)
     if explained:
         table.add_column("moved by")
     for turn in slate.turns.sort("rank").iter_rows(named=True):
