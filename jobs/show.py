@@ -25,7 +25,6 @@ from jobs.evaluate import with_batch
 from jobs.ingest import INGEST
 from jobs.names import near_names
 from jobs.rankings import RANKINGS, ranking_paths
-from jobs.shipped import shipped_line, shipped_ranker
 from models.ranker import LightGBMRanker
 from models.registry import load_ranker
 from models.tokens import token_counter
@@ -352,10 +351,7 @@ def _ranker(taken: Snapshot) -> tuple[LightGBMRanker | None, str | None]:
         return None, "none in this run"
     source = known["source"]
     try:
-        if source == shipped_line(taken.profile):
-            found = shipped_ranker(taken.profile)
-        else:
-            found = load_ranker(ranker_spec(source), taken.profile)
+        found = load_ranker(ranker_spec(source), taken.profile)
     except Exception as error:  # a registry raises what it likes; without the ranker one column is empty, no more
         return None, f"{source} cannot be loaded: {error}"
     if found is None:

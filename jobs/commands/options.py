@@ -36,12 +36,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard out
 
 def ranker_of(chosen: Profile, named: str | None) -> tuple[LightGBMRanker | None, str | None]:
     """The ranker that a run of a profile uses, and where it lies; says on standard error which it is, or that none."""
-    from jobs.shipped import shipped_ranker
     from models.registry import load_ranker
 
     if not chosen.learned_policies:
         return None, None
-    found = load_ranker(named, chosen.name) or shipped_ranker(chosen.name)
+    found = load_ranker(named, chosen.name)
     if found is None:
         left_out = ", ".join(chosen.learned_policies)
         missing = f"ranker: none yet for profile {chosen.name}, so no slates of policy {left_out}"
