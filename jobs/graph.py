@@ -148,7 +148,6 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
     for name, (identity, spec) in encoders.items():
         model: dict[str, Any] = {"identities": (identity.text,), "model": spec}
         span = pool_inputs["turns"].span
-        prefix = "" if name == "late" else f"{name}_"  # a run has a stage's name once
         if late.source == "stored":
             of_turns: Choice = ("model", f"{identity.choice_id}-{late.code}")
             schema = schemas.TURN_TOKENS
@@ -162,15 +161,14 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
                 "group_rows": TURNS_OF_A_GROUP,
                 **model,
             }
-            stages.append(_stage(f"{prefix}turn_tokens", of_turns, schema, turns, "turns", compute, **more))
+            stages.append(_stage(token_stage(name, "turn_tokens"), of_turns, schema, turns, "turns", compute, **more))
             pool_inputs[f"{name}_turn_tokens"] = Input("turn_tokens", of_turns, schema, span, in_groups=True)
         of_requests: Choice = ("model", identity.choice_id)
         schema = schemas.request_tokens(identity.dim)
         requests = {"requests": Input("requests", None, schemas.REQUESTS)}
         more = {"table": "request_tokens", "config": {"analyzer": ANALYZER_ID}, **model}
-        stages.append(
-            _stage(f"{prefix}request_tokens", of_requests, schema, requests, "requests", _request_tokens, **more)
-        )
+        of_stage = token_stage(name, "request_tokens")
+        stages.append(_stage(of_stage, of_requests, schema, requests, "requests", _request_tokens, **more))
         pool_inputs[f"{name}_request_tokens"] = Input("request_tokens", of_requests, schema)
     if late.source == "on_the_fly":
         pool_models["identities"] = tuple(identity.text for identity, _ in encoders.values())
@@ -178,6 +176,11 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
         key = "+".join(spec.key for _, spec in encoders.values())
         pool_models["model"] = ModelSpec(key, partial(_load_all, loads))
     return stages
+
+
+def token_stage(encoder: str, table: str) -> str:
+    """The stage that writes a table of tokens by an encoder: a run has a stage's name once."""
+    return table if encoder == "late" else f"{encoder}_{table}"
 
 
 def _token_encoder(name: str, profile: Profile) -> tuple[VectorIdentity, ModelSpec]:

@@ -22,6 +22,7 @@ from cluster.row_groups import RowGroups
 from cluster.runfiles import QUARANTINE
 from cluster.snapshot import Snapshot
 from jobs.evaluate import with_batch
+from jobs.graph import token_stage
 from jobs.ingest import INGEST
 from jobs.names import near_names
 from jobs.rankings import RANKINGS, ranking_paths
@@ -305,10 +306,13 @@ def _read(
         request_vectors = of_request("request_vectors", schemas.request_vectors(dim))
     late = {}
     if options.encoders and config["late_interaction"]["source"] == "stored":
-        dim = _dim(lake, snapshot.paths_of(part, "request_tokens")[0])
-        asked = of_request("request_tokens", schemas.request_tokens(dim))
-        codes = RowGroups(lake.storage, snapshot.paths_of(part, "turn_tokens"), schemas.TURN_TOKENS)
-        late["late"] = LateTables(asked, codes)
+        for encoder in options.encoders:
+            asked_of, codes_of = (
+                snapshot.paths_of(part, table, token_stage(encoder, table))
+                for table in ("request_tokens", "turn_tokens")
+            )
+            asked = tables.read(lake.storage, asked_of, schemas.request_tokens(_dim(lake, asked_of[0])), [history_id])
+            late[encoder] = LateTables(asked, RowGroups(lake.storage, codes_of, schemas.TURN_TOKENS))
     slates = [of_request(table, schemas.SLATES) for table in ("slates", "oracle_slates")]
     told = of_history("turns", schemas.TURNS)
     in_time = told if last is None else told.filter(pc.less(told["session_index"], (last + 1) << POSITION_BITS))

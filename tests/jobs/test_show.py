@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import lightgbm
 import numpy as np
@@ -21,12 +21,14 @@ from jobs.overrides import override
 from jobs.plain import plain
 from jobs.run import Resources, run
 from jobs.show import RequestNotFound, RequestUnfinished, SlateNotFound, ranker_spec, show, text_of
+from models.calibration import Calibration
 from models.ranker import LightGBMRanker, fit
 from models.ranker_params import RankerParams
 from pipeline.features.groups import training_groups
-from pipeline.features.registry import AGENTMEMREC
+from pipeline.features.registry import default_features
 from pipeline.render.styles import STYLES
 
+FEATURES = default_features(("bm25",))
 POOL = 6
 TURN = ["session_index", "turn_index"]
 REQUEST = ["history_id", "request_id"]
@@ -85,8 +87,8 @@ def made(tmp_path_factory) -> Made:
     lake = stored(folder, ITEMS)
     ran(lake, WHOLE)
     features, labels = table(lake, "features", "whole").to_arrow(), table(lake, "labels").to_arrow()
-    learned = training_groups(features, labels, AGENTMEMREC)
-    data = (learned.matrix, learned.relevance, learned.group_sizes, AGENTMEMREC)
+    learned = training_groups(features, labels, FEATURES)
+    data = (learned.matrix, learned.relevance, learned.group_sizes, FEATURES)
     ranker = fit(*data, RankerParams(trees=5, num_leaves=4), profile="small")
     ranker.save(folder / "ranker")
     _, run_id = ran(lake, SMALL, ranker, f"folder {folder / 'ranker'}")
@@ -161,7 +163,7 @@ def test_the_slate_shown_is_the_lakes_and_its_contributions_are_lightgbms_and_ad
             assert (turn["pool_position"], turn["bm25_rank"]) == pools.filter(of_turn).select(
                 "pool_position", "bm25_rank"
             ).row(0)
-            matrix = features.filter(of_turn).select(AGENTMEMREC).fill_null(np.nan).to_numpy()
+            matrix = features.filter(of_turn).select(FEATURES).fill_null(np.nan).to_numpy()
             expected = booster.predict(matrix, pred_contrib=True)[0]
             assert [*turn["contributions"].values(), found["base"]] == expected.tolist()
             assert abs(sum(turn["contributions"].values()) + found["base"] - turn["score"]) <= 1e-6
@@ -311,9 +313,7 @@ def test_the_ranker_must_be_that_of_the_run(made, tmp_path):
     absent = show(lake, "lexical", None, request_id)
     assert absent.evidence.turns["ranker_rank"].null_count() == absent.evidence.turns.height > 0
     assert "cannot be loaded" in absent.notes[0]
-    LightGBMRanker(made.ranker.model_text + "\n", made.ranker.feature_names, made.ranker.params, "other").save(
-        tmp_path / "ranker"
-    )
+    replace(made.ranker, calibration=Calibration(slope=1.0, intercept=0.0)).save(tmp_path / "ranker")
     other = show(lake, "lexical", None, request_id)
     assert other.evidence.turns["ranker_rank"].null_count() == other.evidence.turns.height
     assert "is not the ranker of the run" in other.notes[0]
