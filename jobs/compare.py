@@ -38,7 +38,7 @@ class Side:
     @property
     def name(self) -> str:
         """As a table heads it."""
-        return f"{self.profile} {self.policy}"
+        return f"{self.profile} {self.policy}" + ("" if self.budget is None else f" at {self.budget:,}")
 
 
 def side(spec: str, budget: int | None) -> Side:
@@ -118,10 +118,14 @@ def show_comparison(found: Sequence[Difference], ours: Side, theirs: Side, out: 
     for heading in ("stratum", "budget", "n", "ours", "theirs", "difference", "95% over requests", "over histories"):
         table.add_column(heading, justify="left" if heading == "stratum" else "right", no_wrap=True)
     for row in found:
-        budget = f"{row.budget:,}" if row.budget == row.against_budget else f"{row.budget:,} / {row.against_budget:,}"
         shares = (f"{row.ours:.3f}", f"{row.theirs:.3f}", f"{row.ours - row.theirs:+.3f}")
         table.add_row(
-            row.stratum, budget, f"{row.n:,}", *shares, _interval(row.over_requests), _interval(row.over_histories)
+            row.stratum,
+            f"{row.budget:,}",
+            f"{row.n:,}",
+            *shares,
+            _interval(row.over_requests),
+            _interval(row.over_histories),
         )
     out.print(table)
 
