@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from jobs.names import PROFILE_FILES, profile_names
 from models.ranker_params import RankerOptions
+from models.windowed import WindowedConfig
 from models.windows import Dtype
 from pipeline.features.registry import AGENTMEMREC, CROSS_ENCODER, default_features, feature
 from pipeline.policies.registry import known_policies, needs_ranker, why_unknown
@@ -27,39 +28,44 @@ class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class EmbedderOptions(_Strict):
-    """The dense model: its name (see models.resolve) and the word pieces of one window."""
+class ModelOptions(_Strict):
+    """A model that reads text in windows: its name (see models.resolve), pieces of a window, what it computes in."""
 
     model: str = "all-MiniLM-L6-v2"
     max_tokens: int = Field(default=256, ge=32, le=8192)
     dtype: Dtype = "float32"
 
+    @property
+    def windowed(self) -> WindowedConfig:
+        """As models take it."""
+        return WindowedConfig(self.model, self.max_tokens, dtype=self.dtype)
 
-class LateInteractionOptions(_Strict):
-    """The encoder of late interaction, the word pieces of one window, and where codes of turns come from.
+
+class EmbedderOptions(ModelOptions):
+    """The dense model."""
+
+
+class LateInteractionOptions(ModelOptions):
+    """The encoder of late interaction, and where codes of turns come from.
 
     `stored`: written once for every turn; `on_the_fly`: made of the turns that pass `recall.prefilter`, in every run.
     `tuned`: the folder or registered name of the fine-tuned encoder that channels `tuned_...` read; by default the
     champion that `slatemill finetune` made for the profile.
     """
 
-    model: str = "all-MiniLM-L6-v2"
-    max_tokens: int = Field(default=256, ge=32, le=8192)
-    dtype: Dtype = "float32"
     source: Literal["stored", "on_the_fly"] = "stored"
     code: Code = "int8"
     tuned: str | None = None
 
 
-class CrossEncoderOptions(_Strict):
-    """The cross-encoder, the word pieces of a request and a turn together, and how many of each pool it scores.
+class CrossEncoderOptions(ModelOptions):
+    """The cross-encoder, whose windows hold a request and a turn together, and how many of each pool it scores.
 
     `top` is the number of candidates from the head of the pool; null scores all.
     """
 
     model: str = "BAAI/bge-reranker-v2-m3"
     max_tokens: int = Field(default=512, ge=32, le=8192)
-    dtype: Dtype = "float32"
     top: int | None = Field(default=None, ge=1)
 
 

@@ -23,8 +23,8 @@ from models.encoder_registry import log_finetuning
 from models.finetune import Example, FinetuneParams, finetune
 from models.finetune_check import mean_reciprocal_rank
 from models.resolve import resolve
-from models.token_encoder import TokenEncoderConfig
 from models.tuned_encoder import OF_ALL, TunedEncoder, save_tuned
+from models.windowed import WindowedConfig
 from pipeline import schemas
 from pipeline.examples import EXAMPLES, examples
 
@@ -72,7 +72,7 @@ def run_finetune(
         raise NothingToTune("no labelled request of this lake has its evidence stored: ingest labelled histories")
     fold_of = folds_of(found["history_id"].unique().sort().to_list(), folds)
     late = profile.late_interaction
-    base = TokenEncoderConfig(late.model, late.max_tokens, dtype=late.dtype)
+    base = late.windowed
     variants, metrics = _tune(found, fold_of, base, params, resources)
     counts = {
         "examples": found.height,
@@ -139,7 +139,7 @@ def gather(lake: Lake, stages: Sequence[Stage]) -> pl.DataFrame:
 
 
 def _tune(
-    found: pl.DataFrame, fold_of: dict[str, str], base: TokenEncoderConfig, params: FinetuneParams, resources: Resources
+    found: pl.DataFrame, fold_of: dict[str, str], base: WindowedConfig, params: FinetuneParams, resources: Resources
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """Tensors by variant, and how well evidence is told from negatives in held-out histories, before and after."""
     variants: dict[str, Any] = {}
@@ -160,7 +160,7 @@ def _tune(
 
 
 def _calls(
-    found: pl.DataFrame, fold_of: dict[str, str], base: TokenEncoderConfig, params: FinetuneParams
+    found: pl.DataFrame, fold_of: dict[str, str], base: WindowedConfig, params: FinetuneParams
 ) -> Iterator[tuple[Any, ...]]:
     fold = pl.col("history_id").replace_strict(fold_of, default=OF_ALL, return_dtype=pl.String)
     for name in (OF_ALL, *sorted(set(fold_of.values()))):
@@ -168,7 +168,7 @@ def _calls(
 
 
 def _tune_one(
-    name: str, learned: pl.DataFrame, held_out: pl.DataFrame, base: TokenEncoderConfig, params: FinetuneParams
+    name: str, learned: pl.DataFrame, held_out: pl.DataFrame, base: WindowedConfig, params: FinetuneParams
 ) -> tuple[str, Any, float, float, int]:
     """Runs in a worker: one variant, and the mean reciprocal rank of held-out evidence without and with it."""
     folder = resolve(base.name).path

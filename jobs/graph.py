@@ -10,14 +10,13 @@ import pyarrow as pa
 
 from cluster.stage import Choice, Input, ModelSpec, ShardOutput, Span, Stage
 from jobs.config import Profile
-from models.cross_encoder import CrossEncoderConfig, CrossEncoderScorer, cross_encoder_identity
-from models.embedder import EmbedderConfig, SentenceEmbedder, embedder_identity
+from models.cross_encoder import CrossEncoderScorer, cross_encoder_identity
+from models.embedder import SentenceEmbedder, embedder_identity
 from models.encoder_registry import find_tuned
 from models.interfaces import Embedder, PairScorer, TokenEncoder
 from models.ranker import LightGBMRanker, RankerError
 from models.token_encoder import (
     LateInteractionEncoder,
-    TokenEncoderConfig,
     token_encoder_identity,
 )
 from models.tokens import token_counter
@@ -116,9 +115,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
 def _vector_stages(profile: Profile, pool_inputs: dict[str, Input], seen_turns: Input) -> list[Stage]:
     """Vectors of turns and requests, and what pools read of them, put into `pool_inputs`."""
     assert profile.embedder is not None, "a profile with a dense channel has an embedder"
-    config = EmbedderConfig(
-        name=profile.embedder.model, max_tokens=profile.embedder.max_tokens, dtype=profile.embedder.dtype
-    )
+    config = profile.embedder.windowed
     identity = embedder_identity(config)
     embedded: Choice = ("model", identity.choice_id)
     turn_schema, request_schema = schemas.turn_vectors(identity.dim), schemas.request_vectors(identity.dim)
@@ -189,7 +186,7 @@ def _token_encoder(name: str, profile: Profile) -> tuple[VectorIdentity, ModelSp
     if name == "tuned":
         tuned = find_tuned(late.tuned, profile.name)
         return tuned.identity, ModelSpec(f"tokens-{tuned.identity.choice_id}", partial(TunedTokenEncoder, tuned))
-    config = TokenEncoderConfig(name=late.model, max_tokens=late.max_tokens, dtype=late.dtype)
+    config = late.windowed
     identity = token_encoder_identity(config)
     return identity, ModelSpec(f"tokens-{identity.choice_id}", partial(LateInteractionEncoder, config))
 
@@ -207,7 +204,7 @@ def _cross_stages(profile: Profile, feature_inputs: dict[str, Input]) -> list[St
     if profile.cross_encoder is None:
         return []
     options = profile.cross_encoder
-    config = CrossEncoderConfig(name=options.model, max_tokens=options.max_tokens, dtype=options.dtype)
+    config = options.windowed
     identity = cross_encoder_identity(config)
     by_profile: Choice = ("profile", profile.name)
     scored = _stage(

@@ -34,9 +34,12 @@ class Entry:
 
 
 def models_of(profile: Profile) -> Iterator[tuple[str, str]]:
-    """The name and kind of every model that a profile uses."""
+    """The name and kind of every model that a profile uses: one that embeds and reads tokens, too, once."""
     if profile.embedder is not None:
         yield profile.embedder.model, "embedder"
+    embedder = None if profile.embedder is None else profile.embedder.model
+    if profile.recall.encoders and profile.late_interaction.model != embedder:
+        yield profile.late_interaction.model, "token encoder"
     if profile.cross_encoder is not None:
         yield profile.cross_encoder.model, "cross-encoder"
 

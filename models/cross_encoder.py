@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +31,7 @@ class NoCrossEncoder(ModelNotFound):
     """A model that is there and is no cross-encoder; the message says why."""
 
 
-@dataclass(frozen=True)
-class CrossEncoderConfig(WindowedConfig):
-    """What, with a model's weights, decides the scores. A window holds a request and a turn together."""
-
-    max_tokens: int = 512
-
-
-def cross_encoder_identity(config: CrossEncoderConfig) -> ModelIdentity:
+def cross_encoder_identity(config: WindowedConfig) -> ModelIdentity:
     """The identity of a cross-encoder, read from its files; loads no torch.
 
     Raises ModelNotFound, NoCrossEncoder for a model without a trained head of one score, or one of shorter windows.
@@ -63,7 +55,7 @@ class CrossEncoderScorer:
     cross_encoder_identity.
     """
 
-    def __init__(self, config: CrossEncoderConfig) -> None:
+    def __init__(self, config: WindowedConfig) -> None:
         self.config = config
         self.name = config.short_name
         self.identity = cross_encoder_identity(config)
@@ -115,7 +107,7 @@ def _load(path: Path, dtype: Dtype) -> CrossEncoder:
     return model.eval()
 
 
-def _check(path: Path, config: CrossEncoderConfig) -> None:
+def _check(path: Path, config: WindowedConfig) -> None:
     """Raises NoCrossEncoder for what transformers would load and give a head that nobody trained, or fail on later."""
     about = json.loads((path / "config.json").read_text(encoding="utf-8"))
     architecture = (about.get("architectures") or ["none that it names"])[0]

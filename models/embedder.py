@@ -27,11 +27,7 @@ Windows = list[list[int]]
 Vectors = npt.NDArray[np.float32]
 
 
-class EmbedderConfig(WindowedConfig):
-    """What, with a model's weights, decides the vectors of whole texts."""
-
-
-def embedder_identity(config: EmbedderConfig) -> VectorIdentity:
+def embedder_identity(config: WindowedConfig) -> VectorIdentity:
     """The identity of an embedder, read from its files; loads no torch.
 
     Raises ModelNotFound, or ValueError when the folder does not say how long its vectors are.
@@ -62,7 +58,7 @@ class SentenceEmbedder:
     takes them from OMP_NUM_THREADS. Raises ModelNotFound or ValueError, as embedder_identity does.
     """
 
-    def __init__(self, config: EmbedderConfig) -> None:
+    def __init__(self, config: WindowedConfig) -> None:
         self.config = config
         self.name = config.short_name
         self.identity = embedder_identity(config)

@@ -29,11 +29,7 @@ MULTI_VECTOR_HEAD = "colbert_linear.pt"
 Task = Literal["query", "document"]
 
 
-class TokenEncoderConfig(WindowedConfig):
-    """What, with a model's weights, decides the token vectors."""
-
-
-def token_encoder_identity(config: TokenEncoderConfig) -> VectorIdentity:
+def token_encoder_identity(config: WindowedConfig) -> VectorIdentity:
     """The identity of a token encoder, read from its files; loads no torch.
 
     Raises ModelNotFound, or ValueError when the folder does not say how long its vectors are.
@@ -61,7 +57,7 @@ class LateInteractionEncoder:
     ValueError when the vectors are not as long as the files say.
     """
 
-    def __init__(self, config: TokenEncoderConfig) -> None:
+    def __init__(self, config: WindowedConfig) -> None:
         self.config = config
         self.name = config.short_name
         self.identity = token_encoder_identity(config)

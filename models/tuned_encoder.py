@@ -15,12 +15,11 @@ from models.finetune import FinetuneParams
 from models.interfaces import TokenEncoder, TokenVectors
 from models.resolve import resolve
 from models.token_encoder import (
-    TokenEncoderConfig,
     encode_tokens,
     load_multi_vector,
     token_encoder_identity,
 )
-from models.windowed import VectorIdentity
+from models.windowed import VectorIdentity, WindowedConfig
 from models.windows import Dtype
 
 if TYPE_CHECKING:
@@ -65,14 +64,14 @@ class TunedEncoder:
         return VectorIdentity(text, f"tuned-{hashlib.sha256(text.encode()).hexdigest()[:8]}", base.dim)
 
     @property
-    def config(self) -> TokenEncoderConfig:
+    def config(self) -> WindowedConfig:
         """The base model and its windows."""
-        return TokenEncoderConfig(self.base, self.max_tokens, dtype=self.dtype)
+        return WindowedConfig(self.base, self.max_tokens, dtype=self.dtype)
 
 
 def save_tuned(
     folder: Path,
-    base: TokenEncoderConfig,
+    base: WindowedConfig,
     params: FinetuneParams,
     variants: Mapping[str, Tensors],
     fold_of: Mapping[str, str],

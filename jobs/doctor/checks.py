@@ -21,6 +21,8 @@ def checks_for(profile: Profile, lake: str | None) -> list[Check]:
         Check("gpu", False, _later("machine.gpus")),
         Check("tokenizer", True, _later("lakes.tokenizer", lake)),
         Check("embedder", profile.embedder is not None, _later("choices.embedder", profile)),
+        Check("late interaction", bool(profile.recall.encoders), _later("choices.late_interaction", profile)),
+        Check("tuned encoder", "tuned" in profile.recall.encoders, _later("choices.tuned_encoder", profile)),
         Check("cross-encoder", profile.cross_encoder is not None, _later("choices.cross_encoder", profile)),
         Check("mlflow", True, _later("choices.mlflow")),
         Check("ranker", False, _later("choices.ranker", profile)),

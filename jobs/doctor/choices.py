@@ -4,46 +4,67 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from jobs.config import Profile
+from jobs.config import ModelOptions, Profile
 from jobs.doctor.check import Found, brief
 from jobs.doctor.places import nearest_folder
 from models import tracking
-from models.cross_encoder import CrossEncoderConfig, cross_encoder_identity
-from models.embedder import EmbedderConfig, embedder_identity
+from models.cross_encoder import cross_encoder_identity
+from models.embedder import embedder_identity
+from models.encoder_registry import find_tuned
 from models.environment import environment
 from models.registry import EXPERIMENT, load_ranker
 from models.resolve import find_here, hub_bytes
+from models.token_encoder import token_encoder_identity
+from models.tuned_encoder import TunedEncoderError
+from models.windowed import ModelIdentity, VectorIdentity, WindowedConfig
 
 _MLFLOW_TIMEOUT_S = 5
 _SHORT = 120
 
 
 def embedder(profile: Profile) -> Found:
-    """Where the profile's dense model lies; one that only the hub has is asked for there, and not fetched."""
-    if profile.embedder is None:
+    """Where the profile's dense model lies."""
+    return _model(profile, profile.embedder, embedder_identity)
+
+
+def late_interaction(profile: Profile) -> Found:
+    """Where the profile's encoder of late interaction lies."""
+    return _model(
+        profile, profile.late_interaction if "late" in profile.recall.encoders else None, token_encoder_identity
+    )
+
+
+def tuned_encoder(profile: Profile) -> Found:
+    """Whether there is the fine-tuned encoder that the profile reads by."""
+    if "tuned" not in profile.recall.encoders:
         return Found("ok", f"profile {profile.name} uses none")
-    name = profile.embedder.model
-    found = find_here(name)
-    if found is None:
-        return _on_hub(name)
-    identity = embedder_identity(EmbedderConfig(name=name, max_tokens=profile.embedder.max_tokens))
-    return Found("ok", f"{name}: {found.found_in}, {found.path}, {identity.dim} values a vector")
+    try:
+        with _impatient():
+            tuned = find_tuned(profile.late_interaction.tuned, profile.name)
+    except TunedEncoderError as error:
+        return Found("fails", brief(error), f"slatemill finetune LAKE --profile {profile.name}")
+    return Found("ok", f"{tuned.identity.choice_id}, tuned on {len(tuned.fold_of):,} histories")
 
 
 def cross_encoder(profile: Profile) -> Found:
-    """Where the profile's cross-encoder lies, and whether it is one; looked for as the embedder is."""
-    if profile.cross_encoder is None:
+    """Where the profile's cross-encoder lies, and whether it is one."""
+    return _model(profile, profile.cross_encoder, cross_encoder_identity)
+
+
+def _model(profile: Profile, chosen: ModelOptions | None, identify: Callable[[WindowedConfig], ModelIdentity]) -> Found:
+    """Where a model lies; one that only the hub has is asked for there, and not fetched."""
+    if chosen is None:
         return Found("ok", f"profile {profile.name} uses none")
-    name = profile.cross_encoder.model
-    found = find_here(name)
+    found = find_here(chosen.model)
     if found is None:
-        return _on_hub(name)
-    cross_encoder_identity(CrossEncoderConfig(name=name, max_tokens=profile.cross_encoder.max_tokens))
-    return Found("ok", f"{name}: {found.found_in}, {found.path}")
+        return _on_hub(chosen.model)
+    identity = identify(chosen.windowed)
+    dim = f", {identity.dim} values a vector" if isinstance(identity, VectorIdentity) else ""
+    return Found("ok", f"{chosen.model}: {found.found_in}, {found.path}{dim}")
 
 
 def ranker(profile: Profile) -> Found:

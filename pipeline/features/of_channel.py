@@ -55,38 +55,28 @@ def _after(channel: str) -> Feature:
     return _beside(channel, -1, "after", "after")
 
 
+def _of_session(channel: str, name: str, formula: str, unit: str, expression: pl.Expr) -> Feature:
+    null = "the channel gives none of its turns a score"
+    return Feature(f"{channel}_session_{name}", "context", formula, unit, null, expression)
+
+
 def _session_best(channel: str) -> Feature:
-    return Feature(
-        f"{channel}_session_best",
-        "context",
-        f"best {channel} score of the pool's turns of the session",
-        "as the score",
-        "the channel gives none of them a score",
-        pl.col(f"{channel}_score").max().over(SESSION),
+    best = pl.col(f"{channel}_score").max().over(SESSION)
+    return _of_session(
+        channel, "best", f"best {channel} score of the pool's turns of the session", "as the score", best
     )
 
 
 def _session_mean(channel: str) -> Feature:
-    return Feature(
-        f"{channel}_session_mean",
-        "context",
-        f"mean {channel} score of the pool's turns of the session",
-        "as the score",
-        "the channel gives none of them a score",
-        pl.col(f"{channel}_score").mean().over(SESSION),
+    mean = pl.col(f"{channel}_score").mean().over(SESSION)
+    return _of_session(
+        channel, "mean", f"mean {channel} score of the pool's turns of the session", "as the score", mean
     )
 
 
 def _session_place(channel: str) -> Feature:
-    best = pl.col(f"{channel}_score").max().over(SESSION)
-    return Feature(
-        f"{channel}_session_place",
-        "context",
-        f"place of the session by its best {channel} score",
-        "sessions, from 1",
-        "the channel gives none of its turns a score",
-        best.rank("dense", descending=True).over(REQUEST),
-    )
+    place = pl.col(f"{channel}_score").max().over(SESSION).rank("dense", descending=True).over(REQUEST)
+    return _of_session(channel, "place", f"place of the session by its best {channel} score", "sessions, from 1", place)
 
 
 FAMILIES: dict[str, Callable[[str], Feature]] = {

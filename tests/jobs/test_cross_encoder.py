@@ -17,7 +17,8 @@ from cluster.lake import Lake
 from cluster.report import RunReport
 from jobs.config import Profile, parse_profile
 from jobs.run import Resources, run
-from models.cross_encoder import CrossEncoderConfig, CrossEncoderScorer
+from models.cross_encoder import CrossEncoderScorer
+from models.windowed import WindowedConfig
 
 pytestmark = pytest.mark.cluster
 
@@ -79,7 +80,7 @@ def test_the_feature_is_the_sigmoid_of_the_score_of_the_head_of_each_pool_and_nu
     scored = candidates.filter(pl.col("pool_position") <= TOP)
     asked = [f"What did I say about the {topic}? I keep my" for topic in scored["request_id"]]
     told = [f"I keep my {TOPICS[turn]}." for turn in scored["turn_index"]]
-    scorer = CrossEncoderScorer(CrossEncoderConfig(str(made.model), MAX_TOKENS))
+    scorer = CrossEncoderScorer(WindowedConfig(str(made.model), MAX_TOKENS))
     scores = scorer.score(asked, told, np.arange(len(asked))[:, None].repeat(2, axis=1))
     np.testing.assert_allclose(scored["cross_encoder"], 1 / (1 + np.exp(-scores.astype(np.float64))), rtol=1e-6)
 

@@ -14,7 +14,8 @@ from cross_encoders import TOPICS, tiny_cross_encoder, trained_cross_encoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.cross_encoder import CrossEncoderConfig, CrossEncoderScorer, NoCrossEncoder, cross_encoder_identity
+from models.cross_encoder import CrossEncoderScorer, NoCrossEncoder, cross_encoder_identity
+from models.windowed import WindowedConfig
 
 MAX_TOKENS = 64
 ROOM = MAX_TOKENS - 3  # [CLS] request [SEP] turn [SEP]
@@ -31,7 +32,7 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def scorer(folder: Path) -> CrossEncoderScorer:
-    return CrossEncoderScorer(CrossEncoderConfig(str(folder), MAX_TOKENS))
+    return CrossEncoderScorer(WindowedConfig(str(folder), MAX_TOKENS))
 
 
 def scores_of(scorer: CrossEncoderScorer, pairs: list[tuple[str, str]]) -> list[float]:
@@ -114,7 +115,7 @@ def test_no_pairs_have_no_scores(scorer) -> None:
 
 
 def test_a_window_that_is_not_finite_leaves_its_pair_without_a_score_and_no_other(folder: Path) -> None:
-    scorer = CrossEncoderScorer(CrossEncoderConfig(str(folder), MAX_TOKENS))
+    scorer = CrossEncoderScorer(WindowedConfig(str(folder), MAX_TOKENS))
     pairs = [("what about the bees ?", told) for told in ("my bees", "bread", "my " * 100 + "piano", "the piano")]
     before = scores_of(scorer, pairs)
     embedding = scorer._model[0].model.bert.embeddings.word_embeddings.weight
@@ -128,7 +129,7 @@ def test_a_window_that_is_not_finite_leaves_its_pair_without_a_score_and_no_othe
 @pytest.mark.flash
 def test_the_identity_holds_what_decides_the_scores_and_no_path(tmp_path: Path) -> None:
     folder = tiny_cross_encoder(tmp_path / "my model")
-    config = CrossEncoderConfig(str(folder), MAX_TOKENS)
+    config = WindowedConfig(str(folder), MAX_TOKENS)
     identity = cross_encoder_identity(config)
     about = json.loads(identity.text)
     assert (about["pad_lengths"], about["batch_size"]) == ([32, 64], 16)
@@ -145,8 +146,9 @@ def test_the_identity_holds_what_decides_the_scores_and_no_path(tmp_path: Path) 
 def test_the_identity_needs_no_torch(tmp_path: Path) -> None:
     folder = tiny_cross_encoder(tmp_path / "tiny")
     code = (
-        "import sys; from models.cross_encoder import CrossEncoderConfig, cross_encoder_identity; "
-        f"cross_encoder_identity(CrossEncoderConfig({str(folder)!r}, 64)); print('torch' in sys.modules)"
+        "import sys; from models.cross_encoder import cross_encoder_identity; "
+        "from models.windowed import WindowedConfig; "
+        f"cross_encoder_identity(WindowedConfig({str(folder)!r}, 64)); print('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
     assert done.stdout == b"False\n"
@@ -157,9 +159,9 @@ def test_a_model_whose_head_nobody_trained_or_of_several_labels_or_shorter_windo
     folder = tiny_cross_encoder(tmp_path / "tiny")
     three = tiny_cross_encoder(tmp_path / "three", labels=3)
     for config, message in (
-        (CrossEncoderConfig("all-MiniLM-L6-v2", 256), "no cross-encoder: .* BertModel"),
-        (CrossEncoderConfig(str(three), 64), "no cross-encoder: .* 3 labels"),
-        (CrossEncoderConfig(str(folder), 512), "128 word pieces at most"),
+        (WindowedConfig("all-MiniLM-L6-v2", 256), "no cross-encoder: .* BertModel"),
+        (WindowedConfig(str(three), 64), "no cross-encoder: .* 3 labels"),
+        (WindowedConfig(str(folder), 512), "128 word pieces at most"),
     ):
         with pytest.raises(NoCrossEncoder, match=message):
             cross_encoder_identity(config)

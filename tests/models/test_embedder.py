@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.embedder import EmbedderConfig, SentenceEmbedder, embedder_identity
+from models.embedder import SentenceEmbedder, embedder_identity
 from models.resolve import resolve
+from models.windowed import WindowedConfig
 from models.windows import windows_of
 from pipeline.text import sanitise_text
 
-CONFIG = EmbedderConfig("all-MiniLM-L6-v2")
+CONFIG = WindowedConfig("all-MiniLM-L6-v2")
 
 LOAD_WITHOUT_NETWORK = """
 import socket
@@ -27,8 +28,8 @@ def refuse(*args, **kwargs):
     raise AssertionError("a network connection was tried")
 socket.socket.connect = refuse
 socket.getaddrinfo = refuse
-from models.embedder import EmbedderConfig, SentenceEmbedder
-rows, vectors = SentenceEmbedder(EmbedderConfig("all-MiniLM-L6-v2")).embed_windows(["hello"])
+from models.embedder import SentenceEmbedder
+rows, vectors = SentenceEmbedder(WindowedConfig("all-MiniLM-L6-v2")).embed_windows(["hello"])
 print(vectors.shape)
 """
 
@@ -198,18 +199,18 @@ def test_the_identity_holds_what_decides_the_vectors_and_no_path(tmp_path: Path)
 
 @pytest.mark.flash
 def test_sizes_that_make_no_window_are_refused_and_the_last_pad_length_is_the_window() -> None:
-    assert EmbedderConfig("m", max_tokens=100).sizes.pad_lengths == (32, 64, 100)
-    assert EmbedderConfig("m", max_tokens=32).sizes.pad_lengths == (32,)
+    assert WindowedConfig("m", max_tokens=100).sizes.pad_lengths == (32, 64, 100)
+    assert WindowedConfig("m", max_tokens=32).sizes.pad_lengths == (32,)
     for sizes in ({"max_tokens": 31}, {"batch_size": 0}):
         with pytest.raises(ValueError, match="max_tokens >= 32 and batch_size >= 1"):
-            EmbedderConfig("m", **sizes)
+            WindowedConfig("m", **sizes)
 
 
 @pytest.mark.flash
 def test_the_identity_needs_no_torch() -> None:
     code = (
-        "import sys; from models.embedder import EmbedderConfig, embedder_identity; "
-        "embedder_identity(EmbedderConfig('all-MiniLM-L6-v2')); print('torch' in sys.modules)"
+        "import sys; from models.embedder import embedder_identity; from models.windowed import WindowedConfig; "
+        "embedder_identity(WindowedConfig('all-MiniLM-L6-v2')); print('torch' in sys.modules)"
     )
     assert (
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60).stdout == b"False\n"

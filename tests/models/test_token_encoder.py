@@ -16,9 +16,10 @@ from tiny_bert import WIDTH, tiny_bert, tiny_colbert
 
 from models.interfaces import TokenVectors
 from models.resolve import resolve
-from models.token_encoder import LateInteractionEncoder, TokenEncoderConfig, token_encoder_identity
+from models.token_encoder import LateInteractionEncoder, token_encoder_identity
+from models.windowed import WindowedConfig
 
-CONFIG = TokenEncoderConfig("all-MiniLM-L6-v2")
+CONFIG = WindowedConfig("all-MiniLM-L6-v2")
 WORDS = st.sampled_from(
     ["I", "went", "to", "the", "market", "8", "May", "Caroline", "日本", "\U0001f600", "naïve", "?"]
 )
@@ -102,7 +103,7 @@ def test_no_texts_have_no_vectors(encoder: LateInteractionEncoder) -> None:
 def test_a_colbert_model_is_taken_with_its_projection_prompts_and_skip_list(colbert: Path) -> None:
     from sentence_transformers import MultiVectorEncoder
 
-    encoder = LateInteractionEncoder(TokenEncoderConfig(str(colbert), max_tokens=64))
+    encoder = LateInteractionEncoder(WindowedConfig(str(colbert), max_tokens=64))
     assert (encoder.dim, encoder.identity.dim) == (8, 8)
     plain = MultiVectorEncoder(str(colbert))
     text = "where is the red kite?"
@@ -119,10 +120,10 @@ def test_a_multi_vector_head_beside_the_encoder_is_applied_as_in_bge_m3(tmp_path
     import torch
 
     folder = tiny_bert(tmp_path / "m3")
-    plain = LateInteractionEncoder(TokenEncoderConfig(str(tiny_bert(tmp_path / "plain")), max_tokens=64))
+    plain = LateInteractionEncoder(WindowedConfig(str(tiny_bert(tmp_path / "plain")), max_tokens=64))
     head = torch.nn.Linear(WIDTH, WIDTH)
     torch.save(head.state_dict(), folder / "colbert_linear.pt")
-    encoder = LateInteractionEncoder(TokenEncoderConfig(str(folder), max_tokens=64))
+    encoder = LateInteractionEncoder(WindowedConfig(str(folder), max_tokens=64))
     made, states = encoder.encode(["the red kite"], "document"), plain._model.transformers_model
     tokens = plain._tokenizer("the red kite", return_tensors="pt")
     with torch.inference_mode():
@@ -137,11 +138,11 @@ def test_a_head_of_another_width_than_the_files_say_is_refused(tmp_path: Path) -
     folder = tiny_bert(tmp_path / "narrow")
     torch.save(torch.nn.Linear(WIDTH, 4).state_dict(), folder / "colbert_linear.pt")
     with pytest.raises(ValueError, match="makes vectors of 4 values, and its files say 32"):
-        LateInteractionEncoder(TokenEncoderConfig(str(folder)))
+        LateInteractionEncoder(WindowedConfig(str(folder)))
 
 
 def test_the_identity_holds_what_decides_the_vectors_and_no_path(colbert: Path, tmp_path: Path) -> None:
-    identity = token_encoder_identity(TokenEncoderConfig(str(colbert)))
+    identity = token_encoder_identity(WindowedConfig(str(colbert)))
     assert str(colbert.parent) not in identity.text
     assert json.loads(identity.text)["late_interaction"]["dim"] == 8
     others = {token_encoder_identity(replace(CONFIG, **change)).choice_id for change in ({}, {"max_tokens": 128})}
@@ -151,14 +152,15 @@ def test_the_identity_holds_what_decides_the_vectors_and_no_path(colbert: Path, 
     (empty / "config.json").write_text("{}")
     (empty / "model.safetensors").write_text("")
     with pytest.raises(ValueError, match="does not say how long its vectors are"):
-        token_encoder_identity(TokenEncoderConfig(str(empty)))
+        token_encoder_identity(WindowedConfig(str(empty)))
 
 
 @pytest.mark.flash
 def test_the_identity_needs_no_torch() -> None:
     code = (
-        "import sys; from models.token_encoder import TokenEncoderConfig, token_encoder_identity; "
-        "token_encoder_identity(TokenEncoderConfig('all-MiniLM-L6-v2')); print('torch' in sys.modules)"
+        "import sys; from models.token_encoder import token_encoder_identity; "
+        "from models.windowed import WindowedConfig; "
+        "token_encoder_identity(WindowedConfig('all-MiniLM-L6-v2')); print('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
     assert done.stdout == b"False\n"

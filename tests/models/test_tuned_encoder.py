@@ -12,7 +12,7 @@ import torch
 from tiny_bert import tiny_bert
 
 from models.finetune import FinetuneParams
-from models.token_encoder import LateInteractionEncoder, TokenEncoderConfig, load_multi_vector
+from models.token_encoder import LateInteractionEncoder, load_multi_vector
 from models.tuned_encoder import (
     ABOUT_FILE,
     OF_ALL,
@@ -22,6 +22,7 @@ from models.tuned_encoder import (
     open_tuned,
     save_tuned,
 )
+from models.windowed import WindowedConfig
 
 LAYER = "encoder.layer.1."
 TEXTS = ["red kite", "where is the moss?"]
@@ -29,17 +30,17 @@ FOLDS = {"ann": "fold-0", "bob": "fold-1"}
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> TokenEncoderConfig:
-    return TokenEncoderConfig(str(tiny_bert(tmp_path_factory.mktemp("models") / "base")), max_tokens=32)
+def base(tmp_path_factory: pytest.TempPathFactory) -> WindowedConfig:
+    return WindowedConfig(str(tiny_bert(tmp_path_factory.mktemp("models") / "base")), max_tokens=32)
 
 
-def tensors_of(base: TokenEncoderConfig, shift: float) -> dict[str, torch.Tensor]:
+def tensors_of(base: WindowedConfig, shift: float) -> dict[str, torch.Tensor]:
     state = load_multi_vector(Path(base.name), 32).state_dict()
     return {name: tensor + shift * torch.sign(tensor) for name, tensor in state.items() if LAYER in name}
 
 
 @pytest.fixture
-def tuned(base: TokenEncoderConfig, tmp_path: Path) -> TunedEncoder:
+def tuned(base: WindowedConfig, tmp_path: Path) -> TunedEncoder:
     variants = {name: tensors_of(base, shift) for name, shift in ((OF_ALL, 0.3), ("fold-0", 0.1), ("fold-1", -0.1))}
     return save_tuned(tmp_path / "tuned", base, FinetuneParams(), variants, FOLDS, {"gain": 0.5})
 
@@ -52,7 +53,7 @@ def test_what_was_saved_is_opened_again(tuned: TunedEncoder) -> None:
 
 
 def test_the_identity_changes_with_the_tensors_and_with_who_is_read_by_which(
-    tuned: TunedEncoder, base: TokenEncoderConfig, tmp_path: Path
+    tuned: TunedEncoder, base: WindowedConfig, tmp_path: Path
 ) -> None:
     variants = {name: tensors_of(base, 0.2) for name in (OF_ALL, "fold-0", "fold-1")}
     other = save_tuned(tmp_path / "other", base, FinetuneParams(), variants, FOLDS, {})
@@ -62,7 +63,7 @@ def test_the_identity_changes_with_the_tensors_and_with_who_is_read_by_which(
 
 
 def test_a_history_is_read_by_the_variant_that_left_it_out_and_a_new_one_by_that_of_all(
-    tuned: TunedEncoder, base: TokenEncoderConfig
+    tuned: TunedEncoder, base: WindowedConfig
 ) -> None:
     encoder = TunedTokenEncoder(tuned)
     plain = LateInteractionEncoder(base)
@@ -86,7 +87,7 @@ def test_a_tensor_file_that_was_changed_is_refused(tuned: TunedEncoder) -> None:
 
 
 def test_a_folder_of_something_else_is_refused_with_what_to_do(
-    tuned: TunedEncoder, base: TokenEncoderConfig, tmp_path: Path
+    tuned: TunedEncoder, base: WindowedConfig, tmp_path: Path
 ) -> None:
     with pytest.raises(TunedEncoderError, match="finetune LAKE` makes one"):
         open_tuned(tmp_path)

@@ -321,3 +321,15 @@ def test_a_package_that_is_missing_fails_its_checks_and_stops_no_other(package) 
 @pytest.mark.flash
 def test_an_unknown_profile_is_a_mistake(monkeypatch, capsys) -> None:
     assert doctor(monkeypatch, capsys, "-p", "nope")[0] == 2
+
+
+@pytest.mark.flash
+def test_the_encoders_of_late_interaction_are_looked_for_where_a_profile_reads_by_them(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/none.db")
+    assert choices.late_interaction(DENSE).said == "profile agentmemrec uses none"
+    assert choices.late_interaction(load_profile("default")).said.endswith("384 values a vector")
+    assert choices.tuned_encoder(load_profile("default")).said == "profile default uses none"
+    lacking = choices.tuned_encoder(load_profile("tuned"))
+    assert (lacking.state, lacking.to_do) == ("fails", "slatemill finetune LAKE --profile tuned")
+    (check,) = (check for check in checks.checks_for(load_profile("tuned"), None) if check.name == "tuned encoder")
+    assert check.needed
