@@ -30,13 +30,11 @@ from jobs.synth import synth
 from jobs.train.job import Wanted, train
 from jobs.train.report import show_doubts, show_training
 from pipeline import schemas
+from pipeline.evaluate.strata import HEADLINE
 from pipeline.evaluate.summary import Summary
 
 BUDGETS = "300,900"
 """Small ones: a slate of 300 tokens can be read at a glance."""
-
-STRATA = ("all", "kappa >= 2")
-"""The rows of the table that are shown; evaluate prints all."""
 
 _HOLDOUT = 0.5
 
@@ -158,8 +156,8 @@ def show_chosen(lake: Lake, profile: str, run_id: str, chosen: Chosen, out: Cons
 
 
 def headline(measured: Summary) -> Summary:
-    """The rows of STRATA."""
-    return replace(measured, rows=tuple(row for row in measured.rows if row.stratum in STRATA))
+    """The rows of the headline strata; evaluate prints all."""
+    return replace(measured, rows=tuple(row for row in measured.rows if row.stratum in HEADLINE))
 
 
 def _show_terms(out: Console) -> None:

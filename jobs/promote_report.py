@@ -9,7 +9,7 @@ from rich.text import Text
 
 from jobs.plain import plain
 from jobs.promote import CHALLENGER, CHAMPION, Bout, Promotion
-from pipeline.evaluate.by_history import STRATA
+from pipeline.evaluate.strata import HEADLINE
 
 
 def show_promotion(decided: Promotion, out: Console) -> None:
@@ -42,7 +42,7 @@ def _show_bout(decided: Promotion, bout: Bout, out: Console) -> None:
     table.add_column("slates of", no_wrap=True)
     for name in ("n", "champion", "challenger", "difference", f"> -{decided.margin:g}"):
         table.add_column(name, justify="right", no_wrap=True)
-    for stratum in STRATA:
+    for stratum in HEADLINE:
         table.add_row(stratum, style="bold")
         for budget in bout.budgets:
             ours, theirs = bout.of(CHALLENGER, budget, stratum), bout.of(CHAMPION, budget, stratum)

@@ -14,7 +14,7 @@ from jobs.train.job import TrainReport
 from jobs.train.judge import RECALL
 from jobs.train.pool_sizes import PoolSizes
 from jobs.train.variants import Outcome
-from pipeline.evaluate.by_history import STRATA
+from pipeline.evaluate.strata import HEADLINE
 
 FEW_GROUPS = 50
 """Requests with evidence below which it is said that a ranker may be worse than none."""
@@ -99,7 +99,7 @@ def _show_complete(crossval: CrossValidation, out: Console) -> None:
     table = _table("slate completeness out of fold, 95% over histories", "slates of")
     for name in ("n", "r_pool", "r_rank", "complete", "recall", "difference"):
         table.add_column(name, justify="right", no_wrap=True)
-    for stratum in STRATA:
+    for stratum in HEADLINE:
         table.add_row(stratum, style="bold")
         for budget in sorted({row.budget for row in crossval.rows}):
             rows = by_policy(crossval.rows, stratum, budget)

@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from pipeline.evaluate.bootstrap import Estimate, clustered_mean, clustered_ratio
-
-STRATA = {"all": pl.lit(value=True), "kappa >= 2": pl.col("kappa") >= 2}
+from pipeline.evaluate.strata import HEADLINE, STRATA
 
 _KEY = ["history_id", "request_id"]
 
@@ -46,8 +45,8 @@ def shares(outcomes: pl.DataFrame, against: str, draws: int, seed: int) -> list[
     ordered = outcomes.sort("history_id", "request_id", maintain_order=True)
     found = []
     for budget in ordered["budget"].unique().sort():
-        for stratum, condition in STRATA.items():
-            cell = ordered.filter((pl.col("budget") == budget) & condition)
+        for stratum in HEADLINE:
+            cell = ordered.filter((pl.col("budget") == budget) & STRATA[stratum])
             base = cell.filter(pl.col("policy") == against).select(*_KEY, base="slate_complete")
             for policy in outcomes["policy"].unique(maintain_order=True):
                 rows = cell.filter(pl.col("policy") == policy).join(base, on=_KEY, how="left", maintain_order="left")

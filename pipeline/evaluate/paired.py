@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 from pipeline.evaluate.bootstrap import Estimate, clustered_mean
-
-STRATA = {"all": pl.lit(value=True), "kappa = 1": pl.col("kappa") == 1, "kappa >= 2": pl.col("kappa") >= 2}
+from pipeline.evaluate.strata import STRATA
 
 _KEY = ["history_id", "request_id"]
 

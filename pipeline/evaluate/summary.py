@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from pipeline.evaluate.bootstrap import Estimate, mean_estimate, share_estimates
+from pipeline.evaluate.strata import STRATA
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,8 @@ def summary(outcomes: pl.DataFrame, seen_histories: Collection[str], draws: int 
 
 def _strata(outcomes: pl.DataFrame) -> Iterator[tuple[str, pl.Expr]]:
     headline = ~pl.col("adversarial")
-    yield "all", headline
-    yield "kappa = 1", headline & (pl.col("kappa") == 1)
-    yield "kappa >= 2", headline & (pl.col("kappa") >= 2)
-    yield "kappa >= 3", headline & (pl.col("kappa") >= 3)
+    for name, condition in STRATA.items():
+        yield name, headline & condition
     for category in outcomes["category"].drop_nulls().unique().sort():
         yield f"category {category}", pl.col("category") == category
 

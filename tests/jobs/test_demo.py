@@ -11,11 +11,12 @@ import pytest
 from inside import ITEMS, LEXICAL, delivered, ran, stored
 from rich.console import Console
 
-from jobs.demo import BUDGETS, STRATA, choose, demo, headline, show_chosen
+from jobs.demo import BUDGETS, choose, demo, headline, show_chosen
 from jobs.evaluate import evaluate
 from jobs.overrides import override
 from jobs.show import show
 from models.ranker import RankerParams, fit
+from pipeline.evaluate.strata import HEADLINE
 
 POLICIES = ("bm25_order", "recall_order", "lambdarank", "oracle")
 
@@ -122,8 +123,8 @@ def test_the_table_has_the_two_headline_groups_of_what_evaluate_has(made) -> Non
     lake, run_id = made
     measured, _ = evaluate(lake, "lexical", run_id, draws=200, seed=0)
     rows = headline(measured).rows
-    assert {row.stratum for row in rows} == set(STRATA)
-    assert list(rows) == [row for row in measured.rows if row.stratum in STRATA]
+    assert {row.stratum for row in rows} == set(HEADLINE)
+    assert list(rows) == [row for row in measured.rows if row.stratum in HEADLINE]
     assert len(rows) < len(measured.rows)
 
 

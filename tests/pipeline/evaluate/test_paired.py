@@ -11,6 +11,13 @@ from pipeline.evaluate.paired import paired_differences
 
 pytestmark = pytest.mark.flash
 
+STRATA = {
+    "all": lambda _: True,
+    "kappa = 1": lambda kappa: kappa == 1,
+    "kappa >= 2": lambda kappa: kappa >= 2,
+    "kappa >= 3": lambda kappa: kappa >= 3,
+}
+
 OUTCOMES = st.lists(
     st.tuples(st.sampled_from("ghi"), st.integers(0, 9), st.integers(1, 3), st.booleans(), st.booleans()),
     max_size=30,
@@ -33,23 +40,15 @@ def side(rows, column: int, budget: int = 900) -> pl.DataFrame:
 def test_each_row_is_the_mean_over_its_requests_and_zero_lies_in_the_interval_of_a_side_with_itself(rows):
     ours, theirs = side(rows, 3), side(rows, 4)
     found = paired_differences(ours, theirs.with_columns(of_budget="budget"), draws=200, seed=0)
+    kept = {name: [one for one in rows if belongs(one[2])] for name, belongs in STRATA.items()}
+    assert {row.stratum for row in found} == {name for name, ones in kept.items() if ones}
     for row in found:
-        kept = [one for one in rows if row.stratum == "all" or (one[2] >= 2) == (row.stratum == "kappa >= 2")]
-        assert row.n == len(kept)
-        assert row.n_histories == len({one[0] for one in kept})
-        assert row.ours == pytest.approx(sum(one[3] for one in kept) / len(kept))
-        assert row.theirs == pytest.approx(sum(one[4] for one in kept) / len(kept))
+        ones = kept[row.stratum]
+        assert (row.n, row.n_histories) == (len(ones), len({one[0] for one in ones}))
+        assert row.ours == pytest.approx(sum(one[3] for one in ones) / len(ones))
+        assert row.theirs == pytest.approx(sum(one[4] for one in ones) / len(ones))
         assert row.over_requests.value == pytest.approx(row.ours - row.theirs)
         assert row.over_requests.low <= row.over_requests.high
-    assert {row.stratum for row in found} == {
-        name
-        for name, holds in (
-            ("all", bool(rows)),
-            ("kappa = 1", any(r[2] == 1 for r in rows)),
-            ("kappa >= 2", any(r[2] > 1 for r in rows)),
-        )
-        if holds
-    }
     same = paired_differences(ours, ours.with_columns(of_budget="budget"), draws=200, seed=0)
     assert all((row.over_requests.low, row.over_histories.high) == (0, 0) for row in same)
 
