@@ -94,7 +94,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
                 "analyzer": ANALYZER_ID,  # of requests: their terms are no table
                 **pool_config,
             },
-            version=4,
+            version=5,
             **pool_models,
         ),
         *cross_stages,
@@ -163,7 +163,7 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
         of_requests: Choice = ("model", identity.choice_id)
         schema = schemas.request_tokens(identity.dim)
         requests = {"requests": Input("requests", None, schemas.REQUESTS)}
-        more = {"table": "request_tokens", "config": {"analyzer": ANALYZER_ID}, **model}
+        more = {"table": "request_tokens", "config": {"analyzer": ANALYZER_ID}, "version": 2, **model}
         of_stage = token_stage(name, "request_tokens")
         stages.append(_stage(of_stage, of_requests, schema, requests, "requests", _request_tokens, **more))
         pool_inputs[f"{name}_request_tokens"] = Input("request_tokens", of_requests, schema)
@@ -235,7 +235,7 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
     policies = policies_made(profile, ranker)
     # What cannot be used is said before anything runs.
     if ranker is not None and any(map(needs_ranker, policies)):
-        _require_own_features(ranker, profile)
+        require_own_features(ranker, profile)
     policies_of(policies, ranker, inputs["features"].schema.names, profile.rankings)
     pools = {"pools": Input("pools", by_profile, schemas.pools(profile.recall.scored))}
     read_too = pools if reading_pools(policies, profile.features) else {}
@@ -277,7 +277,7 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
     return path
 
 
-def _require_own_features(ranker: LightGBMRanker, profile: Profile) -> None:
+def require_own_features(ranker: LightGBMRanker, profile: Profile) -> None:
     """Raises RankerError for a ranker that was trained on other features than the profile names, or in other order."""
     if ranker.feature_names == profile.features:
         return

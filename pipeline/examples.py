@@ -56,7 +56,7 @@ def examples(
 
 
 def _weights(request_tokens: pa.Table, terms: pa.Table, turns: pl.DataFrame) -> pl.DataFrame:
-    """The idf of the rarest term of each token's word, as pipeline.recall.late.rescore has it, by request."""
+    """The idf of the commonest term of each token's word, as pipeline.recall.late.rescore has it, by request."""
     holding = (
         pl.DataFrame(pl.from_arrow(terms))
         .select("history_id", term=pl.col("terms").list.unique())
@@ -67,16 +67,16 @@ def _weights(request_tokens: pa.Table, terms: pa.Table, turns: pl.DataFrame) -> 
     )
     n_turns = turns.group_by("history_id").len("n_turns")
     tokens = pl.DataFrame(pl.from_arrow(request_tokens.select([*REQUEST_KEY, "position", "terms"])))
-    rarest = (
+    commonest = (
         tokens.explode("terms")
         .drop_nulls("terms")
         .join(holding, left_on=["history_id", "terms"], right_on=["history_id", "term"], how="left")
         .group_by(*REQUEST_KEY, "position")
-        .agg(pl.col("holding").fill_null(0).min())
+        .agg(pl.col("holding").fill_null(0).max())
     )
     idf = ((pl.col("n_turns") - pl.col("holding") + 0.5) / (pl.col("holding") + 0.5)).log1p()
     return (
-        tokens.join(rarest, on=[*REQUEST_KEY, "position"], how="left")
+        tokens.join(commonest, on=[*REQUEST_KEY, "position"], how="left")
         .join(n_turns, on="history_id", how="left")
         .sort(*REQUEST_KEY, "position")
         .group_by(REQUEST_KEY, maintain_order=True)

@@ -11,11 +11,11 @@ import pyarrow as pa
 from models.interfaces import TokenEncoder, TokenVectors
 from pipeline import schemas
 from pipeline.quarantined import not_finite
-from pipeline.recall.analyzer import analyze
+from pipeline.recall.analyzer import analyze_words
 from pipeline.recall.indexed_text import indexed_text
 from pipeline.recall.late.options import Code
 from pipeline.recall.late.turn_codes import TurnCodes, encode_turns, text_blocks
-from pipeline.recall.late.words import words_of_tokens
+from pipeline.recall.late.words import UNSPACED, words_of_tokens
 from pipeline.schemas import REQUEST_KEY, TURN_KEY
 
 REQUEST_TOKENS = 256
@@ -49,7 +49,7 @@ def request_tokens(requests: pa.Table, encoder: TokenEncoder) -> tuple[pa.Table,
     tokens = tokens.with_columns(
         source=pl.int_range(pl.len(), dtype=pl.Int64),
         position=pl.int_range(pl.len(), dtype=pl.Int32).over("row"),
-        terms=_terms_of_words(tokens["word"]),
+        terms=_terms_of_words(frame["text"], tokens["word"], tokens["row"]),
     )
     broken = tokens.filter(~pl.col("finite"))["row"].unique()
     kept = tokens.filter((pl.col("position") < REQUEST_TOKENS) & ~pl.col("row").is_in(broken.implode()))
@@ -100,10 +100,16 @@ def _encoded(texts: pl.Series, history_ids: pl.Series, encoder: TokenEncoder) ->
     )
 
 
-def _terms_of_words(words: pl.Series) -> pl.Series:
-    distinct = words.unique()
-    terms = pl.DataFrame({"word": distinct, "terms": analyze(distinct)})
-    return pl.DataFrame({"word": words}).join(terms, on="word", how="left", maintain_order="left")["terms"]
+def _terms_of_words(texts: pl.Series, words: pl.Series, text_of_word: pl.Series) -> pl.Series:
+    """The terms of the word of each token, any of which stands for it: a stem of one language or another.
+
+    Of a script that is written without spaces pairs alone, where there are any: each character by itself is commoner
+    than what the token says.
+    """
+    terms = pl.DataFrame({"terms": analyze_words(texts, words, text_of_word), "paired": words.str.contains(UNSPACED)})
+    pairs = pl.col("terms").list.eval(pl.element().filter(pl.element().str.len_chars() > 1))
+    has_pairs = pl.col("paired") & (pairs.list.len() > 0)
+    return terms.select(pl.when(has_pairs).then(pairs).otherwise(pl.col("terms")).alias("terms")).to_series()
 
 
 def _coded(keys: pl.DataFrame, made: TurnCodes) -> pa.Table:

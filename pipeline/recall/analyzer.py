@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from pipeline.recall.languages import languages
+from pipeline.recall.languages import ENGLISH, SHARING_A_SCRIPT, by_letters, languages
 from pipeline.recall.stems import stems
 
 ANALYZER_ID = "unicode-snowball-1"
@@ -34,13 +34,47 @@ def analyze(texts: pl.Series) -> pl.Series:
     each Han character by itself before its pair (many are words, which no pair of another text need hold); one
     character alone stays.
     """
+    tokens = _tokens(texts)
+    return _listed(tokens.with_columns(languages(tokens)), len(texts))
+
+
+def analyze_words(texts: pl.Series, words: pl.Series, text_of_word: pl.Series) -> pl.Series:
+    """As `analyze`, of single words, each in the language that its text is told to be in: lists as long as `words`.
+
+    `text_of_word` has for each word the place of its text in `texts`. By itself a word of another language would be
+    taken for English, and its stop words for rare words.
+    """
+    tokens = _tokens(texts)
+    told = tokens.with_columns(languages(tokens)).filter(pl.col("language").is_in(list(SHARING_A_SCRIPT)))
+    of_text = told.group_by("row").agg(of_text=pl.col("language").first()).rename({"row": "text"})
+    of_words = _tokens(words)
+    places = pl.DataFrame({"row": pl.int_range(len(words), dtype=pl.UInt32, eager=True), "text": text_of_word})
+    spoken = (
+        of_words.with_columns(by_letters(of_words["token"]))
+        .join(places.cast({"text": pl.UInt32}), on="row", maintain_order="left")
+        .join(of_text, on="text", how="left", maintain_order="left")
+        .with_columns(
+            language=pl.when(pl.col("language") == ENGLISH)
+            .then(pl.coalesce("of_text", "language"))
+            .otherwise(pl.col("language"))
+        )
+    )
+    return _listed(spoken.select("row", "token", "language"), len(words))
+
+
+def _tokens(texts: pl.Series) -> pl.DataFrame:
+    """The tokens of texts in order, lower case: columns row (which text) and token."""
     folded = texts.str.normalize("NFKC").str.to_lowercase().str.replace_many(_SAME).str.replace_all(_ELIDED, "$1$2")
-    tokens = pl.DataFrame({"token": folded.str.extract_all(_TOKEN)}).with_row_index("row").explode("token").drop_nulls()
-    words = tokens.with_columns(languages(tokens))
+    tokens = pl.DataFrame({"token": folded.str.extract_all(_TOKEN)}).with_row_index("row")
+    return tokens.explode("token").drop_nulls()
+
+
+def _listed(words: pl.DataFrame, n_texts: int) -> pl.Series:
+    """The terms of words (row, token, language) as a list for each of `n_texts` rows."""
     of_words = _terms_of_words(words.select("token", "language").unique())
     terms = words.join(of_words, on=["token", "language"], nulls_equal=True, maintain_order="left_right")
     by_row = terms.group_by("row", maintain_order=True).agg(pl.col("term").alias("terms"))
-    rows = pl.DataFrame({"row": pl.arange(len(texts), dtype=pl.UInt32, eager=True)})
+    rows = pl.DataFrame({"row": pl.arange(n_texts, dtype=pl.UInt32, eager=True)})
     listed = rows.join(by_row, on="row", how="left", maintain_order="left")["terms"]
     return listed.fill_null([]).cast(pl.List(pl.String)).alias("terms")
 

@@ -35,7 +35,7 @@ class DenseChannel:
 
     def __init__(self, history: History) -> None:
         if history.windows is None:
-            raise ValueError("channel dense needs turn_vectors and request_vectors")
+            raise ValueError("channels dense and dense_window need turn_vectors and request_vectors")
         self._windows = history.windows
         self._n_turns = len(history)
         self._turns, self._first_window = np.unique(history.windows.turn, return_index=True)

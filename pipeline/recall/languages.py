@@ -77,6 +77,12 @@ def languages(tokens: pl.DataFrame) -> pl.Series:
     return by_text.select(pl.coalesce("of_text", "language").alias("language")).to_series()
 
 
+def by_letters(tokens: pl.Series) -> pl.Series:
+    """The language of each token by its letters alone, a column `language`: English for any in Latin letters."""
+    traits = _traits(tokens.unique())
+    return pl.DataFrame({"token": tokens}).join(traits, on="token", how="left", maintain_order="left")["language"]
+
+
 def _traits(tokens: pl.Series) -> pl.DataFrame:
     """Of each distinct token what it says by itself: columns token, language and english.
 

@@ -46,7 +46,7 @@ def pools(
     no rows. Raises ValueError when a channel lacks its table or a turn is there twice.
     """
     if options.needs_vectors and (turn_vectors is None or request_vectors is None):
-        raise ValueError("channel dense needs turn_vectors and request_vectors")
+        raise ValueError("channels dense and dense_window need turn_vectors and request_vectors")
     lacking = [encoder for encoder in options.encoders if encoder not in (late or {})]
     if lacking:
         raise ValueError(f"late interaction of encoder {lacking[0]} needs the tokens of requests and turns")

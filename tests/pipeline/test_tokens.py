@@ -104,3 +104,11 @@ def test_nothing_to_read_makes_nothing() -> None:
     table, quarantine = request_tokens(requests(), WordTokenEncoder())
     assert (table.num_rows, quarantine.num_rows) == (0, 0)
     assert table.schema.equals(request_tokens_schema(16))
+
+
+def test_the_words_of_a_request_are_analyzed_in_its_language_and_paired_characters_are_no_terms_alone() -> None:
+    german = "Wann hat die Brücke gebrannt und wer hat sie gesehen?"
+    found = request_tokens(requests(german, "昨日の会議"), WordTokenEncoder())[0].to_pylist()
+    terms = [row["terms"] for row in found if row["request_id"] == "r0"]
+    assert terms[1:3] == [[], []]
+    assert all(len(term) > 1 for row in found if row["request_id"] == "r1" for term in row["terms"])

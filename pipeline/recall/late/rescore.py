@@ -65,14 +65,14 @@ class LateRescorer:
         return {f"{self._encoder}_{view}": _spread(VIEWS[view](matches), one.places, n_visible) for view in self._views}
 
     def _weights(self, visible: Mask, terms: Lists) -> tuple[Floats, Mask]:
-        """The idf of each token's word: Lucene's log(1 + (N - df + 0.5) / (df + 0.5)), of its rarest term."""
+        """The idf of each token's word: Lucene's log(1 + (N - df + 0.5) / (df + 0.5)), of its commonest term."""
         n_turns = int(visible.sum())
         weights = np.full(len(terms), FUNCTION_WEIGHT)
         is_content = np.zeros(len(terms), np.bool_)
         for token in range(len(terms)):
             codes = terms[token].tolist()
             if codes:
-                holding = min(int(visible[self._postings.turn[self._postings.of_term(code)]].sum()) for code in codes)
+                holding = max(int(visible[self._postings.turn[self._postings.of_term(code)]].sum()) for code in codes)
                 weights[token] = np.log1p((n_turns - holding + 0.5) / (holding + 0.5))
                 is_content[token] = True
         return weights, is_content

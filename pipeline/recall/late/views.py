@@ -12,6 +12,8 @@ DISCOUNT = 0.8
 WIDE_DISCOUNT = 0.9
 """What a neighbour's match counts, for one turn away and for each step of two."""
 _ALMOST_BEST = 0.02
+_NO_SPREAD = 1e-9
+"""Below it equal cosines differ by rounding alone."""
 
 
 def interaction(matches: Matches) -> Floats:
@@ -55,7 +57,7 @@ def standard(matches: Matches) -> Floats:
     if not near.shape[1] or np.isnan(near).all():
         return np.full(near.shape[1], np.nan)
     spread = np.nanstd(near, axis=1, keepdims=True)
-    lifted = (near - np.nanmean(near, axis=1, keepdims=True)) / np.where(spread > 0, spread, 1.0)
+    lifted = (near - np.nanmean(near, axis=1, keepdims=True)) / np.where(spread > _NO_SPREAD, spread, 1.0)
     return _mean(lifted, matches.weights)
 
 

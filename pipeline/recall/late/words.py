@@ -10,7 +10,9 @@ import numpy.typing as npt
 import regex
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*")
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+"""A character of a script that is written without spaces."""
+_UNSPACED = regex.compile(UNSPACED)
 
 Positions = npt.NDArray[np.int64]
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from itertools import chain
+
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.recall.analyzer import analyze
+from pipeline.recall.analyzer import analyze, analyze_words
 
 
 def terms_of(*texts: str) -> list[list[str]]:
@@ -102,3 +104,31 @@ def test_a_word_is_found_by_itself_in_any_text_whatever_languages_they_are_told_
 ) -> None:
     asked, said = terms_of(word, " ".join([*others, word]))
     assert not set(asked).isdisjoint(said)
+
+
+SPOKEN = [
+    "Wann haben wir die Dokumentationen der Brücken gelesen und wer hat sie geschrieben?",
+    "¿Cuándo se fueron los niños a la casa de la abuela?",
+    "When did the children go to their grandmother's houses?",
+    "Когда дети уехали к бабушке?",
+]
+
+
+@pytest.mark.flash
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(SPOKEN), min_size=1, max_size=4))
+def test_words_one_by_one_have_the_terms_that_they_have_in_their_text(texts: list[str]) -> None:
+    words = [(place, word) for place, text in enumerate(texts) for word in text.strip("¿?").split()]
+    places, alone = pl.Series([place for place, _ in words]), pl.Series([word for _, word in words])
+    found = analyze_words(pl.Series(texts), alone, places).to_list()
+    for place, terms in enumerate(terms_of(*texts)):
+        of_text = [one for one, (at, _) in zip(found, words, strict=True) if at == place]
+        assert list(chain.from_iterable(of_text)) == terms
+
+
+@pytest.mark.flash
+def test_a_stop_word_of_another_language_has_no_term_in_its_text() -> None:
+    (german, english) = (SPOKEN[0], SPOKEN[2])
+    words = pl.Series(["die", "der", "die", "the"])
+    found = analyze_words(pl.Series([german, english]), words, pl.Series([0, 0, 1, 1])).to_list()
+    assert found == [[], [], ["die"], []]
