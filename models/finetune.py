@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -49,17 +49,7 @@ class Example:
     weights: tuple[float, ...]
 
 
-class Step(NamedTuple):
-    """How far a tuning is: steps done and in all, and the loss of the last."""
-
-    done: int
-    total: int
-    loss: float
-
-
-def finetune(
-    base: Path, examples: Sequence[Example], params: FinetuneParams, tell: Callable[[Step], None] | None = None
-) -> Tensors:
+def finetune(base: Path, examples: Sequence[Example], params: FinetuneParams) -> Tensors:
     """The tuned tensors, by their names in the encoder, float32 on the CPU.
 
     The loss is the cross entropy of picking a request's turn among those of the batch and their mined negatives, by
@@ -77,10 +67,8 @@ def finetune(
     optimizer = torch.optim.AdamW(tuned.values(), lr=params.learning_rate, weight_decay=0.01)
     per_epoch = -(-len(examples) // params.batch_size)
     total = per_epoch * params.epochs
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, params.learning_rate, total_steps=total + 1, pct_start=0.1
-    )
-    for done, batch in enumerate(_batches(examples, params), start=1):
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: share_of_rate(step, total))
+    for batch in _batches(examples, params):
         with torch.autocast("cpu", dtype=torch.bfloat16):
             loss = _loss(model, batch, params)
         optimizer.zero_grad()
@@ -88,9 +76,15 @@ def finetune(
         torch.nn.utils.clip_grad_norm_(tuned.values(), 1.0)
         optimizer.step()
         schedule.step()
-        if tell is not None:
-            tell(Step(done, total, float(loss.detach())))
     return {name: parameter.detach().to("cpu", torch.float32).clone() for name, parameter in tuned.items()}
+
+
+def share_of_rate(step: int, total: int) -> float:
+    """The share of the learning rate at a step from 0: it rises over a tenth of the `total` steps, then falls to 0."""
+    rising = max(1, total // 10)
+    if step < rising:
+        return (step + 1) / rising
+    return max(0.0, (total - step) / max(1, total - rising))
 
 
 def _tuned_parameters(model: MultiVectorEncoder, layers: int) -> Tensors:
@@ -159,7 +153,7 @@ def _other_positives(batch: Sequence[Example], turns: Sequence[str]) -> torch.Te
 
 
 def _weights(batch: Sequence[Example], queries: Sequence[str], mask: torch.Tensor) -> torch.Tensor:
-    """Weights of each query's tokens, which add up to 1; tokens that no weight is known of count as the mean."""
+    """Weights of each query's tokens, which add up to 1; tokens that no weight is known of count 1 before that."""
     import torch  # noqa: PLC0415 - seconds
 
     of_query = {example.query: example.weights for example in batch}

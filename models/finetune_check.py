@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from models.finetune import Example
-from models.token_encoder import encode_tokens, load_multi_vector
+from models.token_encoder import encode_tokens, load_multi_vector, take_tensors
 from models.windows import WindowSizes
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def mean_reciprocal_rank(
     if not examples:
         return float("nan")
     model = load_multi_vector(base, sizes.max_tokens)
-    model.load_state_dict(dict(tensors), strict=False)
+    take_tensors(model, tensors)
     queries = list(dict.fromkeys(example.query for example in examples))
     turns = list(dict.fromkeys(text for each in examples for text in (each.positive, *each.negatives)))
     dim = int(model.get_embedding_dimension() or 0)

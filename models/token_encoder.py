@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,7 @@ from models.windowed import VectorIdentity, WindowedConfig, choice_id
 from models.windows import Dtype, WindowSizes, batches, model_inputs, windows_of
 
 if TYPE_CHECKING:
+    import torch
     from sentence_transformers import MultiVectorEncoder
 
 SCHEME = 1
@@ -151,6 +152,13 @@ def load_multi_vector(path: Path, max_tokens: int, dtype: Dtype = "float32") -> 
             Normalize(module_input_name="token_embeddings"),
         ]
         return MultiVectorEncoder(modules=modules).eval()
+
+
+def take_tensors(model: MultiVectorEncoder, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Puts tensors in the place of a model's own. Raises ValueError for one that the model does not have."""
+    unknown = model.load_state_dict(dict(tensors), strict=False).unexpected_keys
+    if unknown:
+        raise ValueError(f"the model has no {unknown[0]}: its tensors were made with another version of its library")
 
 
 def _is_multi_vector(path: Path) -> bool:

@@ -17,9 +17,10 @@ from models.resolve import resolve
 from models.token_encoder import (
     encode_tokens,
     load_multi_vector,
+    take_tensors,
     token_encoder_identity,
 )
-from models.windowed import VectorIdentity, WindowedConfig
+from models.windowed import VectorIdentity, WindowedConfig, choice_id
 from models.windows import Dtype
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class TunedEncoder:
         base = token_encoder_identity(self.config)
         about = {"tuned": dict(self.files), "fold_of": dict(self.fold_of), "base": json.loads(base.text)}
         text = json.dumps(about, sort_keys=True)
-        return VectorIdentity(text, f"tuned-{hashlib.sha256(text.encode()).hexdigest()[:8]}", base.dim)
+        return VectorIdentity(text, choice_id("tuned", text), base.dim)
 
     @property
     def config(self) -> WindowedConfig:
@@ -143,7 +144,7 @@ class TunedTokenEncoder:
     def encode_by(self, variant: str, texts: Sequence[str], task: Literal["query", "document"]) -> TokenVectors:
         """By one of the variants."""
         if self._loaded != variant:
-            self._model.load_state_dict(self._states[variant], strict=False)
+            take_tensors(self._model, self._states[variant])
             self._loaded = variant
         return encode_tokens(self._model, self._model.tokenizer, texts, task, self._tuned.config.sizes, self.dim)
 

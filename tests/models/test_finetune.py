@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tiny_bert import tiny_bert
 
-from models.finetune import Example, FinetuneParams, Step, finetune
+from models.finetune import Example, FinetuneParams, finetune, share_of_rate
 from models.finetune_check import mean_reciprocal_rank
 from models.token_encoder import load_multi_vector
 from models.windows import WindowSizes
@@ -37,14 +37,26 @@ def test_only_the_upper_layers_change_and_equal_examples_give_equal_tensors(base
     assert not all(tensor.equal(other[name]) for name, tensor in tuned.items())
 
 
-def test_the_loss_goes_down_and_evidence_comes_to_stand_before_its_negatives(base: Path) -> None:
-    steps: list[Step] = []
-    tensors = finetune(base, EXAMPLES, PARAMS.model_copy(update={"layers": 2, "epochs": 60}), steps.append)
-    assert [step.done for step in steps] == list(range(1, 61))
-    assert {step.total for step in steps} == {60}
-    assert np.mean([step.loss for step in steps[-5:]]) < 0.7 * np.mean([step.loss for step in steps[:5]])
-    before, after = (mean_reciprocal_rank(base, state, EXAMPLES, WindowSizes(32)) for state in ({}, tensors))
-    assert after > before or after == 1
+def test_evidence_comes_to_stand_before_its_negatives(base: Path) -> None:
+    # The words of the negatives are those of the request: nothing but learning puts the evidence first.
+    hard = [
+        Example("where is the kite?", "a blue drum", ("where is the kite ?", "the kite is"), ()),
+        Example("where is my lamp?", "red fern", ("where is my lamp ?", "my lamp"), ()),
+    ]
+    tensors = finetune(base, hard, PARAMS.model_copy(update={"layers": 2, "epochs": 60, "negatives": 2}))
+    before, after = (mean_reciprocal_rank(base, state, hard, WindowSizes(32)) for state in ({}, tensors))
+    assert before < 0.5
+    assert after > before
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("total", range(1, 21))
+def test_the_rate_rises_at_first_and_falls_to_the_end_however_few_the_steps(total: int) -> None:
+    shares = [share_of_rate(step, total) for step in range(total)]
+    top = shares.index(max(shares))
+    assert all(0 < share <= 1 for share in shares)
+    assert shares == sorted(shares[: top + 1]) + sorted(shares[top + 1 :], reverse=True)
+    assert share_of_rate(total, total) == 0
 
 
 def test_the_rank_of_evidence_counts_ties_against_it(base: Path) -> None:
