@@ -152,13 +152,20 @@ class Plan:
         return output in self._files(output)
 
     def is_elsewhere(self, shard: Shard) -> bool:
-        """Whether the shard's table has this batch and bucket under a choice that no stage of this run writes."""
+        """Whether the shard's table has this batch and bucket under another choice.
+
+        A choice that a stage of this run writes too does not count once the shard's own choice has files: a run that
+        broke off between the two has left arrivals of one alone. Before, it does: all of the past is one choice's.
+        """
         stage = self.stage(shard)
         if stage.choice is None:
             return False
-        written = {other.choice for other in self.graph.stages if other.table == stage.table}
         if stage.table not in self._choices:
             self._choices[stage.table] = self.lake.choices(stage.table)
+        written = {stage.choice}
+        if stage.choice in self._choices[stage.table]:
+            same_table = (other for other in self.graph.stages if other.table == stage.table)
+            written |= {other.choice for other in same_table if other.choice is not None}
         paths = (
             self.lake.path(stage.table, shard.bucket, self.batch(shard).name, choice)
             for choice in self._choices[stage.table]

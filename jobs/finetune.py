@@ -30,7 +30,7 @@ from pipeline.examples import EXAMPLES, examples
 
 
 class NothingToTune(ValueError):
-    """There is no labelled request whose evidence is stored, or no encoder to tune."""
+    """There are no two histories with labelled requests whose evidence is stored, or no encoder to tune."""
 
 
 @dataclass(frozen=True)
@@ -104,15 +104,23 @@ def without_tuned(profile: Profile) -> Profile:
     weights = {frozen[name]: weight for name, weight in recall.weights.items()}
     kept = recall.model_copy(update={"channels": channels, "views": views, "weights": weights})
     return profile.model_copy(
-        update={"name": f"{profile.name}.untuned", "recall": kept, "features": ("pool_position",)}
+        update={
+            "name": f"{profile.name}.untuned",
+            "recall": kept,
+            "features": ("pool_position",),
+            "cross_encoder": None,
+        }
     )
 
 
 def folds_of(history_ids: Sequence[str], folds: int) -> dict[str, str]:
-    """The name of the fold of each history, in turn; no folds for a single history, which all encoders would see."""
+    """The name of the fold of each history, in turn. Raises NothingToTune for fewer than two histories."""
+    if len(history_ids) < 2:
+        raise NothingToTune(
+            "the evidence of one history alone is stored: no encoder could read it without having learned from it. "
+            "Ingest more labelled histories"
+        )
     n_folds = min(folds, len(history_ids))
-    if n_folds < 2:
-        return {}
     return {history_id: f"fold-{index % n_folds}" for index, history_id in enumerate(history_ids)}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import getpass
 import hashlib
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +18,7 @@ from cluster.cache import MarkCache
 from cluster.errors import LakeError
 from cluster.lake import Lake
 from jobs.config import ConfigError, Profile, load_profile
+from jobs.graph import require_own_features
 from jobs.run import Resources
 from jobs.train.data import by_bucket, gather
 from jobs.train.features import make_features
@@ -27,8 +29,6 @@ from pipeline.evaluate.by_history import Shares, shares
 from pipeline.evaluate.summary import metric_name
 
 CHALLENGER, CHAMPION = "challenger", "champion"
-MARGIN = 0.01
-"""How much less complete slates may be, as a share of requests, before a ranker counts as worse."""
 
 _READ = ("requests", "labels", "turns", "sources")
 
@@ -118,8 +118,9 @@ def promote(
     Not inferior: the lower end of the 95% interval of the paired difference in slate completeness lies above -margin.
     Every budget must pass, so that their number calls for no correction (intersection-union: Berger 1982). What was
     found is written to the version's tags and to MLflow. Raises NothingToCompare, unless forced, where no request is
-    left; RunFailed, WorkerDied, ChampionChanged.
+    left; RankerError for a version of other features than the profile names; RunFailed, WorkerDied, ChampionChanged.
     """
+    require_own_features(chosen.ranker, profile)
     if champion is not None and champion.version == chosen.version:
         return Promotion(chosen, champion, margin, None, "", forced=False)
     bout, why_not = None, ""
@@ -132,9 +133,10 @@ def promote(
                 raise
             why_not = str(error)
     decided = Promotion(chosen, champion, margin, bout, why_not, forced=force and bool(why_not))
+    tags = _tags(decided, lake)  # before anything changes
     if decided.promoted:
         crown(chosen, champion)
-    _write_down(decided, lake)
+    _write_down(decided, lake, tags)
     return decided
 
 
@@ -221,9 +223,9 @@ def digest_of(lake: Lake, profile: Profile, histories: Sequence[str]) -> str:
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()
 
 
-def _write_down(decided: Promotion, lake: Lake) -> None:
+def _write_down(decided: Promotion, lake: Lake, tags: Mapping[str, str]) -> None:
     """Tags of the version, and a run in MLflow: who decided what, when, and by which numbers."""
-    tag(decided.chosen, {f"promotion.{name}": value for name, value in _tags(decided, lake).items()})
+    tag(decided.chosen, {f"promotion.{name}": value for name, value in tags.items()})
     numbers = decided.as_dict()
     flat = {name: value for name, value in numbers.items() if name != "rows"}
     log_evaluation(
@@ -241,7 +243,7 @@ def _tags(decided: Promotion, lake: Lake) -> dict[str, str]:
         "why_not": decided.why_not,
         "champion": "" if decided.champion is None else decided.champion.version,
         "margin": f"{decided.margin:g}",
-        "by": getpass.getuser(),
+        "by": _who(),
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "lake": lake.url,
     }
@@ -255,6 +257,14 @@ def _tags(decided: Promotion, lake: Lake) -> dict[str, str]:
             f"{ours.difference.text(signed=True, interval=True)}, n {ours.n}"
         )
     return told
+
+
+def _who() -> str:
+    """The user's name; their number where the machine has no name for it, as in a container."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def _metrics(bout: Bout | None) -> dict[str, float]:

@@ -18,11 +18,17 @@ from cluster.lake import BUCKET_FILE, Lake
 from cluster.runfiles import QUARANTINE
 from cluster.stage import Choice, Stage
 from jobs.config import Profile
-from jobs.graph import stages
+from jobs.graph import stages, token_stage
 from jobs.ingest import INGEST
 from jobs.rankings import RANKINGS
 from pipeline import schemas
+from pipeline.recall.options import ENCODERS
 
+_STAGES = {
+    INGEST,
+    *schemas.TABLES,  # most stages are called as the table that they write
+    *(token_stage(encoder, table) for encoder in ENCODERS for table in ("turn_tokens", "request_tokens")),
+}
 _PATH = re.compile(rf"{QUARANTINE}/(?P<stage>[^/]+)/(?:(?P<choice>[^/=]+=[^/]+)/)?{BUCKET_FILE}")
 
 
@@ -146,8 +152,8 @@ def _choices(lake: Lake, profile: Profile) -> Collection[tuple[str, str]]:
 
 
 def _files(lake: Lake, stage: str | None) -> Iterator[_File]:
-    """The quarantine files of committed batches. A stage is called as the table that it writes."""
-    if stage is not None and stage not in (INGEST, *schemas.TABLES):
+    """The quarantine files of committed batches."""
+    if stage is not None and stage not in _STAGES:
         those = command("quarantine", "list", lake.url)
         raise NoSuchStage(f"no stage {stage!r}; `{those}` shows those that left rows out")
     known = {batch.name for batch in committed(lake)}

@@ -32,7 +32,7 @@ def show_slate(slate: OneSlate, channels: Sequence[str], empty: str | None, out:
     out.print(_turns_table(slate, channels, features=3 if out.width >= _WIDE else 2))
     said = f"{', '.join(channels)}: among all turns that the request sees"
     if slate.base is not None:
-        said += f"; moved by: the most of what ten features add to the score, from {slate.base:+.2f}"
+        said += f"; moved by: the most of what features add to the score, from {slate.base:+.2f}"
     out.print(Text(f" {said}\n", style="dim"))
 
 

@@ -64,7 +64,7 @@ def _numbers(ranker: LightGBMRanker, facts: Facts) -> Iterator[str]:
     yield ""
     crossval = facts.crossval
     if crossval is None:
-        yield "Not known: with fewer than two histories there is no cross-validation."
+        yield "Not known: it was not cross-validated."
     else:
         yield f"Out of fold: {len(crossval.folds)} folds by history, each scored by a ranker that has not seen it; 95%"
         yield "intervals over histories."

@@ -59,8 +59,8 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Validated:
-    """What the folds gave: nothing (None, empty) with fewer than two histories. `scores` are those of the learned
-    candidates, each by the ranker that has not seen it."""
+    """What the folds gave: nothing (None, empty) with fewer than two histories or folds. `scores` are those of the
+    learned candidates, each by the ranker that has not seen it."""
 
     crossval: CrossValidation | None = None
     scores: npt.NDArray[np.float64] | None = None

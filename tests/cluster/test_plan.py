@@ -66,12 +66,17 @@ def test_a_costly_stage_that_works_on_rows_of_its_own_choice_does_them_and_redoe
     assert len(work_off(planned(toy_lake, path("a", factor=7), backfill=["scored"]))) == 5
 
 
-def test_a_second_choice_that_the_same_run_writes_beside_the_first_needs_no_backfill(toy_lake):
+def test_a_second_choice_that_the_same_run_writes_needs_a_backfill_of_the_past_and_none_once_it_is_in_use(toy_lake):
     one = toy_stages.only("vectors", stages())[0]
     other = replace(one, name="more_vectors", choice=("model", "other"), identities=("other",))
     work_off(planned(toy_lake, [one]))
     assert states(planned(toy_lake, [other])) == [{State.NEEDS_BACKFILL: 5}]
-    assert states(planned(toy_lake, [one, other])) == [{State.DONE: 5}, {State.MISSING: 5}]
+    assert states(planned(toy_lake, [one, other])) == [{State.DONE: 5}, {State.NEEDS_BACKFILL: 5}]
+    paths = work_off(planned(toy_lake, [one, other], backfill=["more_vectors"]))
+    assert len(paths) == 5
+    broken_off = next(path for path in toy_lake.storage.list("vectors/model=other", ".parquet"))
+    toy_lake.storage.delete(broken_off.path)
+    assert states(planned(toy_lake, [one, other])) == [{State.DONE: 5}, {State.DONE: 4, State.MISSING: 1}]
 
 
 def test_a_stage_downstream_needs_backfill_once_its_inputs_are_there(toy_lake):

@@ -12,11 +12,12 @@ from tiny_bert import tiny_bert
 
 from cluster.lake import Lake
 from jobs.config import Profile, load_profile, parse_profile
-from jobs.finetune import NothingToTune, folds_of, run_finetune, without_tuned
-from jobs.run import Resources
+from jobs.finetune import NothingToTune, _calls, folds_of, run_finetune, without_tuned
+from jobs.run import Resources, run
 from models.encoder_registry import find_tuned
 from models.finetune import FinetuneParams
 from models.tuned_encoder import OF_ALL
+from models.windowed import WindowedConfig
 from pipeline.recall.options import PoolOptions
 
 KEY = ["history_id", "request_id", "pool_position"]
@@ -88,7 +89,8 @@ def test_tuning_leaves_each_history_out_of_the_encoder_that_reads_it_and_a_run_t
     assert 0 < tuned.metrics["held_out_mrr_frozen"] <= 1
     assert report.registered == ("slatemill-tried-encoder", "1")
     assert find_tuned(None, "tried").identity == tuned.identity == find_tuned(str(tmp_path / "encoder"), "x").identity
-    ran(lake, profile, workers=2)
+    resources = Resources(workers=2, backfill=("tuned_turn_tokens",))  # the frozen encoder's are those of the past
+    assert run(lake, profile, resources, None, None)[0].exit_code == 0
     pools = pools_of(lake, profile).drop_nulls(["late_interaction_score", "tuned_interaction_score"])
     apart = np.abs(pools["late_interaction_score"].to_numpy() - pools["tuned_interaction_score"].to_numpy())
     assert apart.max() > 0.001
@@ -116,9 +118,25 @@ def test_the_profile_that_negatives_come_from_has_the_frozen_encoder_in_place_of
 @pytest.mark.flash
 @pytest.mark.parametrize(
     ("histories", "folds", "found"),
-    [(["a"], 5, {}), (["a", "b"], 5, {"a": 0, "b": 1}), (["a", "b", "c"], 2, {"a": 0, "b": 1, "c": 0})],
+    [(["a", "b"], 5, {"a": 0, "b": 1}), (["a", "b", "c"], 2, {"a": 0, "b": 1, "c": 0})],
 )
-def test_histories_go_to_folds_in_turn_and_one_alone_to_none(
-    histories: list[str], folds: int, found: dict[str, int]
-) -> None:
+def test_histories_go_to_folds_in_turn(histories: list[str], folds: int, found: dict[str, int]) -> None:
     assert folds_of(histories, folds) == {name: f"fold-{fold}" for name, fold in found.items()}
+
+
+@pytest.mark.flash
+def test_one_history_alone_is_not_tuned_on() -> None:
+    with pytest.raises(NothingToTune, match="of one history alone"):
+        folds_of(["a"], 3)
+
+
+@pytest.mark.flash
+def test_a_variant_learns_from_no_history_of_its_fold_and_is_checked_on_those_alone() -> None:
+    found = pl.DataFrame({"history_id": ["a", "b", "c", "a"], "query": ["1", "2", "3", "4"]})
+    fold_of = folds_of(["a", "b", "c"], 2)
+    calls = {call[0]: call for call in _calls(found, fold_of, WindowedConfig("m"), FinetuneParams())}
+    assert set(calls) == {OF_ALL, "fold-0", "fold-1"}
+    for name, learned, held_out, *_ in calls.values():
+        of_fold = {history for history, fold in fold_of.items() if fold == name}
+        assert set(held_out["history_id"]) == of_fold
+        assert set(learned["history_id"]) == set("abc") - of_fold
