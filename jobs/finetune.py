@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,13 +13,15 @@ import numpy as np
 import polars as pl
 
 from cluster import parallel, snapshot, tables
-from cluster.batches import committed
 from cluster.lake import Lake
+from cluster.progress import shown
+from cluster.report import StageReport
 from cluster.stage import Stage
 from jobs.config import Profile
 from jobs.graph import stages_to_features
 from jobs.run import Resources, RunFailed, execute_stages
-from models.encoder_registry import log_finetuning
+from jobs.train.data import by_bucket
+from models.encoder_registry import RegisteredEncoder, log_finetuning
 from models.finetune import Example, FinetuneParams, finetune
 from models.finetune_check import mean_reciprocal_rank
 from models.resolve import resolve
@@ -27,6 +29,9 @@ from models.tuned_encoder import OF_ALL, TunedEncoder, save_tuned
 from models.windowed import WindowedConfig
 from pipeline import schemas
 from pipeline.examples import EXAMPLES, examples
+
+_BYTES_A_TUNING = 4 << 30
+"""Memory that one tuning is given: MiniLM with batches of 16 took 4.2 GB of resident memory at most."""
 
 
 class NothingToTune(ValueError):
@@ -39,16 +44,19 @@ class FinetuneReport:
 
     tuned: TunedEncoder
     counts: dict[str, int]
-    registered: tuple[str, str]
+    registered: RegisteredEncoder
 
     def as_dict(self) -> dict[str, Any]:
         """Plain literals, for JSON."""
-        name, version = self.registered
         return {
             "encoder": self.tuned.identity.choice_id,
             "counts": self.counts,
             "metrics": dict(self.tuned.metrics),
-            "registered": {"name": name, "version": version},
+            "registered": {
+                "name": self.registered.name,
+                "version": self.registered.version,
+                "champion": self.registered.is_champion,
+            },
         }
 
 
@@ -65,6 +73,8 @@ def run_finetune(
     stages = [stage for stage in stages_to_features(untuned) if stage.name != "features"]
     run_id = snapshot.new_run_id(datetime.now(UTC))
     report = execute_stages(lake, untuned, stages, resources, run_id)
+    if report.worker_seconds:
+        snapshot.write_files(lake, run_id, report.files)  # what it took, for `slatemill plan`
     if report.exit_code:
         raise RunFailed(report)
     found = gather(lake, stages)
@@ -73,7 +83,7 @@ def run_finetune(
     fold_of = folds_of(found["history_id"].unique().sort().to_list(), folds)
     late = profile.late_interaction
     base = late.windowed
-    variants, metrics = _tune(found, fold_of, base, params, resources)
+    variants, metrics = _tune(found, fold_of, base, params, profile.name, resources)
     counts = {
         "examples": found.height,
         "requests": found.select("history_id", "request_id").n_unique(),
@@ -82,7 +92,8 @@ def run_finetune(
     }
     with tempfile.TemporaryDirectory() as passing:
         tuned = save_tuned(out or Path(passing), base, params, variants, fold_of, metrics)
-        registered = log_finetuning(tuned, counts, profile.name)
+        better = metrics["held_out_mrr_tuned"] >= metrics["held_out_mrr_frozen"]
+        registered = log_finetuning(tuned, counts, profile.name, crown=better)
     return FinetuneReport(tuned, counts, registered)
 
 
@@ -127,10 +138,9 @@ def folds_of(history_ids: Sequence[str], folds: int) -> dict[str, str]:
 def gather(lake: Lake, stages: Sequence[Stage]) -> pl.DataFrame:
     """Examples (EXAMPLES) of every bucket."""
     by_name = {stage.name: stage for stage in stages}
-    batches = committed(lake)
     found = [pl.DataFrame(schema=EXAMPLES)]
-    for bucket in sorted({bucket for batch in batches for bucket in batch.buckets}):
-        names = [batch.name for batch in batches if bucket in batch.buckets]
+    for bucket, batches in by_bucket(lake).items():
+        names = [batch.name for batch in batches]
 
         def of(table: str, schema: Any, choice: Any = None, names: Sequence[str] = names, bucket: int = bucket) -> Any:
             return tables.read(lake.storage, [lake.path(table, bucket, name, choice) for name in names], schema)
@@ -147,43 +157,52 @@ def gather(lake: Lake, stages: Sequence[Stage]) -> pl.DataFrame:
 
 
 def _tune(
-    found: pl.DataFrame, fold_of: dict[str, str], base: WindowedConfig, params: FinetuneParams, resources: Resources
+    found: pl.DataFrame,
+    fold_of: dict[str, str],
+    base: WindowedConfig,
+    params: FinetuneParams,
+    profile: str,
+    resources: Resources,
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """Tensors by variant, and how well evidence is told from negatives in held-out histories, before and after."""
-    variants: dict[str, Any] = {}
-    ranks: list[tuple[float, float, int]] = []
-    for name, tensors, frozen, tuned, n in parallel.each(
-        _tune_one, _calls(found, fold_of, base, params), resources.workers
-    ):
-        variants[name] = tensors
-        if n:
-            ranks.append((frozen, tuned, n))
-    if not ranks:
-        return variants, {}
-    frozen, tuned, n = (np.array(column) for column in zip(*ranks, strict=True))
-    return variants, {
+    names = [OF_ALL, *sorted(set(fold_of.values()))]
+    with shown(StageReport("encoders tuned", total=len(names), unit="encoders"), profile) as advance:
+        tuned = parallel.gathered(
+            _tune_one,
+            (found, fold_of, base, params),
+            [(name,) for name in names],
+            workers=resources.workers,
+            address=resources.address,
+            memory=_BYTES_A_TUNING,
+            advance=advance,
+        )
+    frozen, after, n = (np.array([ranks[place] for _, ranks in tuned[1:]]) for place in range(3))
+    return dict(zip(names, (tensors for tensors, _ in tuned), strict=True)), {
         "held_out_mrr_frozen": float((frozen * n).sum() / n.sum()),
-        "held_out_mrr_tuned": float((tuned * n).sum() / n.sum()),
+        "held_out_mrr_tuned": float((after * n).sum() / n.sum()),
     }
 
 
-def _calls(
-    found: pl.DataFrame, fold_of: dict[str, str], base: WindowedConfig, params: FinetuneParams
-) -> Iterator[tuple[Any, ...]]:
-    fold = pl.col("history_id").replace_strict(fold_of, default=OF_ALL, return_dtype=pl.String)
-    for name in (OF_ALL, *sorted(set(fold_of.values()))):
-        yield name, found.filter(fold != name) if name != OF_ALL else found, found.filter(fold == name), base, params
+def parts_of(found: pl.DataFrame, fold_of: dict[str, str], variant: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The examples that a variant learns from, and those that it is checked on: of its fold, which it has not seen."""
+    fold = pl.col("history_id").replace_strict(fold_of, return_dtype=pl.String)
+    return found.filter(fold != variant), found.filter(fold == variant)
 
 
 def _tune_one(
-    name: str, learned: pl.DataFrame, held_out: pl.DataFrame, base: WindowedConfig, params: FinetuneParams
-) -> tuple[str, Any, float, float, int]:
-    """Runs in a worker: one variant, and the mean reciprocal rank of held-out evidence without and with it."""
+    shared: tuple[pl.DataFrame, dict[str, str], WindowedConfig, FinetuneParams], variant: str
+) -> tuple[Any, tuple[float, float, int]]:
+    """Runs in a worker: one variant's tensors, and the mean reciprocal rank of held-out evidence without and with it.
+
+    The variant of all histories has none that it could be checked on.
+    """
+    found, fold_of, base, params = shared
     folder = resolve(base.name).path
+    learned, held_out = parts_of(found, fold_of, variant)
     tensors = finetune(folder, _examples(learned), params)
-    checked = _examples(held_out) if name != OF_ALL else []
+    checked = _examples(held_out)
     frozen, tuned = (mean_reciprocal_rank(folder, state, checked, base.sizes) for state in ({}, tensors))
-    return name, tensors, frozen, tuned, len(checked)
+    return tensors, (frozen, tuned, len(checked))
 
 
 def _examples(rows: pl.DataFrame) -> list[Example]:
@@ -195,17 +214,18 @@ def _examples(rows: pl.DataFrame) -> list[Example]:
 
 def told(report: FinetuneReport) -> str:
     """What a person reads at the end."""
-    counts, metrics = report.counts, report.tuned.metrics
-    name, version = report.registered
-    lines = [
-        f"tuned on {counts['examples']:,} evidence turns of {counts['requests']:,} requests in {counts['histories']} "
-        f"histories, {counts['folds']} folds",
-        f"encoder {report.tuned.identity.choice_id}, registered as {name} version {version} (champion)",
-    ]
-    if metrics:
-        lines.insert(
-            1,
+    counts, metrics, registered = report.counts, report.tuned.metrics, report.registered
+    place = f"encoder {report.tuned.identity.choice_id}, registered as {registered.name} version {registered.version}"
+    if registered.is_champion:
+        place += " (champion). A ranker that learned from another encoder's scores is to be trained anew"
+    else:
+        place += ". It is no champion: it does worse than the frozen encoder"
+    return "\n".join(
+        (
+            f"tuned on {counts['examples']:,} evidence turns of {counts['requests']:,} requests in "
+            f"{counts['histories']} histories, {counts['folds']} folds",
             "mean reciprocal rank of evidence among its negatives, in histories not learned from: "
             f"{metrics['held_out_mrr_frozen']:.3f} before, {metrics['held_out_mrr_tuned']:.3f} after",
+            place,
         )
-    return "\n".join(lines)
+    )

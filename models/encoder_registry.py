@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlparse
 
+from models.registry import CHAMPION, EXPERIMENT, by_alias, local_folder, register
 from models.tracking import client, log_run, store_is_absent
 from models.tuned_encoder import TunedEncoder, TunedEncoderError, open_tuned
 
-EXPERIMENT = "slatemill"
-CHAMPION = "champion"
 _FOLDER = "encoder"
 
 
@@ -21,14 +20,21 @@ def registered_name(profile: str) -> str:
     return f"slatemill-{profile}-encoder"
 
 
-def log_finetuning(tuned: TunedEncoder, params: Mapping[str, Any], profile: str) -> tuple[str, str]:
-    """Logs a tuning to MLflow, registers its encoder and makes it the profile's champion: (name, version).
+@dataclass(frozen=True)
+class RegisteredEncoder:
+    """A tuned encoder's place in the registry."""
 
-    An encoder decides what features mean: rankers are trained on the champion's scores, so the newest is the champion.
-    Raises mlflow.exceptions.MlflowException when the store refuses.
+    name: str
+    version: str
+    is_champion: bool
+
+
+def log_finetuning(tuned: TunedEncoder, params: Mapping[str, Any], profile: str, crown: bool) -> RegisteredEncoder:
+    """Logs a tuning to MLflow and registers its encoder.
+
+    It becomes the profile's champion if `crown` says so or there is none. A ranker that was trained on the scores of
+    another encoder is to be trained anew then. Raises mlflow.exceptions.MlflowException when the store refuses.
     """
-    from mlflow.exceptions import MlflowException  # noqa: PLC0415 - seconds
-
     registry = client()
     run = log_run(
         registry,
@@ -40,15 +46,11 @@ def log_finetuning(tuned: TunedEncoder, params: Mapping[str, Any], profile: str)
         {_FOLDER: tuned.folder},
     )
     name = registered_name(profile)
-    try:
-        registry.create_registered_model(name)
-    except MlflowException as error:
-        if error.error_code != "RESOURCE_ALREADY_EXISTS":
-            raise
-    source = f"{run.info.artifact_uri}/{_FOLDER}"
-    version = str(registry.create_model_version(name, source, run.info.run_id, await_creation_for=0).version)
-    registry.set_registered_model_alias(name, CHAMPION, version)
-    return name, version
+    version = register(registry, name, f"{run.info.artifact_uri}/{_FOLDER}", run.info.run_id, {})
+    crowned = crown or by_alias(registry, name, CHAMPION) is None
+    if crowned:
+        registry.set_registered_model_alias(name, CHAMPION, version)
+    return RegisteredEncoder(name, version, crowned)
 
 
 def find_tuned(spec: str | None, profile: str) -> TunedEncoder:
@@ -64,19 +66,14 @@ def find_tuned(spec: str | None, profile: str) -> TunedEncoder:
         raise TunedEncoderError(
             f"profile {profile} wants the tuned encoder {name}, and there is no MLflow store: {advice}"
         )
-    from mlflow.exceptions import MlflowException  # noqa: PLC0415 - seconds
-
     registry = client()
-    try:
-        version = registry.get_model_version_by_alias(name, CHAMPION)
-    except MlflowException as error:
-        raise TunedEncoderError(
-            f"profile {profile} wants the tuned encoder {name}, which has no champion: {advice}"
-        ) from error
+    version = by_alias(registry, name, CHAMPION)
+    if version is None:
+        raise TunedEncoderError(f"profile {profile} wants the tuned encoder {name}, which has no champion: {advice}")
     source = str(registry.get_model_version_download_uri(name, version.version))
-    parts = urlparse(source)
-    if parts.scheme in ("", "file"):
-        return open_tuned(Path(unquote(parts.path)))
+    folder = local_folder(source)
+    if folder is not None:
+        return open_tuned(folder)
     from mlflow.artifacts import download_artifacts  # noqa: PLC0415 - seconds
 
     return open_tuned(Path(download_artifacts(source)))

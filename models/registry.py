@@ -84,7 +84,8 @@ def log_training(
             {RANKER_FOLDER: Path(folder), **({} if plots is None else {PLOTS_FOLDER: plots})},
         )
     name = registered_name(profile)
-    version = _register(registry, name, run.info.artifact_uri, run.info.run_id, ranker.identity)
+    source = f"{run.info.artifact_uri}/{RANKER_FOLDER}"
+    version = register(registry, name, source, run.info.run_id, {IDENTITY_TAG: ranker.identity})
     crowned = CHAMPION not in registry.get_registered_model(name).aliases
     if crowned:
         registry.set_registered_model_alias(name, CHAMPION, version)
@@ -124,7 +125,7 @@ def challenger_and_champion(spec: str) -> tuple[Registered, Registered | None]:
     registry = client()
     latest = None if match["alias"] is not None else match["version"] or "latest"
     found = _registered(registry, _version(registry, match["name"], match["alias"], latest))
-    champion = _by_alias(registry, match["name"], CHAMPION)
+    champion = by_alias(registry, match["name"], CHAMPION)
     return found, None if champion is None else _registered(registry, champion)
 
 
@@ -134,7 +135,7 @@ def crown(chosen: Registered, instead_of: Registered | None) -> None:
     Raises ChampionChanged.
     """
     registry = client()
-    present = _by_alias(registry, chosen.name, CHAMPION)
+    present = by_alias(registry, chosen.name, CHAMPION)
     expected = None if instead_of is None else instead_of.version
     if (None if present is None else str(present.version)) != expected:
         raise ChampionChanged(f"{chosen.name} has another champion by now than it was compared with: promote again")
@@ -187,7 +188,8 @@ def _registered(registry: MlflowClient, version: ModelVersion) -> Registered:
     return Registered(str(version.name), str(version.version), ranker)
 
 
-def _register(registry: MlflowClient, name: str, artifact_uri: str, run_id: str, identity: str) -> str:
+def register(registry: MlflowClient, name: str, source: str, run_id: str, tags: Mapping[str, str]) -> str:
+    """Makes a version of a registered model, and the model where there is none; returns the version's number."""
     from mlflow.exceptions import MlflowException  # noqa: PLC0415 - seconds
 
     try:
@@ -195,9 +197,7 @@ def _register(registry: MlflowClient, name: str, artifact_uri: str, run_id: str,
     except MlflowException as error:
         if error.error_code != "RESOURCE_ALREADY_EXISTS":
             raise
-    made = registry.create_model_version(
-        name, f"{artifact_uri}/{RANKER_FOLDER}", run_id, tags={IDENTITY_TAG: identity}, await_creation_for=0
-    )
+    made = registry.create_model_version(name, source, run_id, tags=dict(tags), await_creation_for=0)
     return str(made.version)
 
 
@@ -208,11 +208,11 @@ def _champion(name: str) -> tuple[LightGBMRanker, str] | None:
     if memory is not None and (found := _remembered(memory)):
         return found
     registry = client()
-    version = _by_alias(registry, name, CHAMPION)
+    version = by_alias(registry, name, CHAMPION)
     if version is None:
         return None
     ranker, description = _load(registry, version)
-    folder = _local_folder(_source(registry, version))
+    folder = local_folder(_source(registry, version))
     if memory is not None and folder is not None:
         _remember(memory, folder, ranker.identity, description)
     return ranker, description
@@ -250,7 +250,7 @@ def _version(registry: MlflowClient, name: str, alias: str | None, version: str 
 
     found: ModelVersion | None
     if alias is not None:
-        found = _by_alias(registry, name, alias)
+        found = by_alias(registry, name, alias)
     elif version not in (None, "latest"):
         try:
             found = registry.get_model_version(name, version)
@@ -259,13 +259,14 @@ def _version(registry: MlflowClient, name: str, alias: str | None, version: str 
                 raise
             found = None
     else:
-        found = (_by_alias(registry, name, CHAMPION) if version is None else None) or _latest(registry, name)
+        found = (by_alias(registry, name, CHAMPION) if version is None else None) or _latest(registry, name)
     if found is None:
         raise RankerNotFound(_what_there_is(registry, name, alias, version))
     return found
 
 
-def _by_alias(registry: MlflowClient, name: str, alias: str) -> ModelVersion | None:
+def by_alias(registry: MlflowClient, name: str, alias: str) -> ModelVersion | None:
+    """The version of a registered model that has an alias; None where there is none."""
     from mlflow.exceptions import MlflowException  # noqa: PLC0415 - seconds
 
     try:
@@ -303,7 +304,7 @@ def _what_there_is(registry: MlflowClient, name: str, alias: str | None, version
 def _load(registry: MlflowClient, version: ModelVersion) -> tuple[LightGBMRanker, str]:
     source = _source(registry, version)
     description = f"{version.name} version {version.version}"
-    folder = _local_folder(source)
+    folder = local_folder(source)
     if folder is not None:
         if not folder.is_dir():
             raise RankerError(
@@ -325,6 +326,7 @@ def _source(registry: MlflowClient, version: ModelVersion) -> str:
     return str(registry.get_model_version_download_uri(version.name, version.version))
 
 
-def _local_folder(uri: str) -> Path | None:
+def local_folder(uri: str) -> Path | None:
+    """The folder of an artifact that lies on this machine; None for one that must be fetched."""
     parts = urlparse(uri)
     return Path(unquote(parts.path)) if parts.scheme in ("", "file") else None

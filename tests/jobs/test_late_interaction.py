@@ -12,12 +12,11 @@ from tiny_bert import tiny_bert
 
 from cluster.lake import Lake
 from jobs.config import Profile, load_profile, parse_profile
-from jobs.finetune import NothingToTune, _calls, folds_of, run_finetune, without_tuned
+from jobs.finetune import NothingToTune, folds_of, parts_of, run_finetune, without_tuned
 from jobs.run import Resources, run
-from models.encoder_registry import find_tuned
+from models.encoder_registry import RegisteredEncoder, find_tuned
 from models.finetune import FinetuneParams
 from models.tuned_encoder import OF_ALL
-from models.windowed import WindowedConfig
 from pipeline.recall.options import PoolOptions
 
 KEY = ["history_id", "request_id", "pool_position"]
@@ -87,7 +86,7 @@ def test_tuning_leaves_each_history_out_of_the_encoder_that_reads_it_and_a_run_t
     assert set(tuned.files) == {OF_ALL, "fold-0", "fold-1"}
     assert (report.counts["histories"], report.counts["requests"], report.counts["folds"]) == (4, 4, 2)
     assert 0 < tuned.metrics["held_out_mrr_frozen"] <= 1
-    assert report.registered == ("slatemill-tried-encoder", "1")
+    assert report.registered == RegisteredEncoder("slatemill-tried-encoder", "1", is_champion=True)
     assert find_tuned(None, "tried").identity == tuned.identity == find_tuned(str(tmp_path / "encoder"), "x").identity
     resources = Resources(workers=2, backfill=("tuned_turn_tokens",))  # the frozen encoder's are those of the past
     assert run(lake, profile, resources, None, None)[0].exit_code == 0
@@ -134,9 +133,10 @@ def test_one_history_alone_is_not_tuned_on() -> None:
 def test_a_variant_learns_from_no_history_of_its_fold_and_is_checked_on_those_alone() -> None:
     found = pl.DataFrame({"history_id": ["a", "b", "c", "a"], "query": ["1", "2", "3", "4"]})
     fold_of = folds_of(["a", "b", "c"], 2)
-    calls = {call[0]: call for call in _calls(found, fold_of, WindowedConfig("m"), FinetuneParams())}
-    assert set(calls) == {OF_ALL, "fold-0", "fold-1"}
-    for name, learned, held_out, *_ in calls.values():
-        of_fold = {history for history, fold in fold_of.items() if fold == name}
+    for variant in ("fold-0", "fold-1"):
+        learned, held_out = parts_of(found, fold_of, variant)
+        of_fold = {history for history, fold in fold_of.items() if fold == variant}
         assert set(held_out["history_id"]) == of_fold
         assert set(learned["history_id"]) == set("abc") - of_fold
+    learned, held_out = parts_of(found, fold_of, OF_ALL)
+    assert (learned.height, held_out.height) == (4, 0)

@@ -174,7 +174,7 @@ def test_a_request_without_a_vector_is_answered_by_the_other_channels(recall_poo
 @pytest.mark.flash
 def test_a_channel_without_its_table_says_so() -> None:
     empty = [schema.empty_table() for schema in (REQUESTS, TURNS, TERMS)]
-    with pytest.raises(ValueError, match="dense needs"):
+    with pytest.raises(ValueError, match="dense and dense_window need turn_vectors"):
         pools(*empty, None, None, PoolOptions())
 
 
