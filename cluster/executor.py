@@ -248,7 +248,9 @@ class _Run:
         elif standing.state is not State.WAITING:
             stage.failed += standing.state is State.FAILED
             stage.blocked += standing.state is State.BLOCKED
-            stage.needs_backfill += standing.state is State.NEEDS_BACKFILL
+            if standing.state is State.NEEDS_BACKFILL:
+                stage.needs_backfill += 1
+                stage.stale += self._plan.is_there(key)
 
     def _needs_model(self, key: str) -> bool:
         stages = zip(self._plan.graph.stages, self.stages, strict=True)

@@ -15,8 +15,9 @@ from cluster.exits import DONE, FAILED_SHARDS, NEEDS_BACKFILL, OVER_QUARANTINE, 
 class StageReport:
     """Counts of a stage's shards; `rows` of the primary and the weight `quarantined` are of shards that are done.
 
-    `done` were written by this run, `reused` were there already; `seconds` are those of workers. `unit` is what else is
-    counted where it is not shards.
+    `done` were written by this run, `reused` were there already; of those that need a back-fill, `stale` are there, out
+    of date, and the rest under another choice only. `seconds` are those of workers. `unit` is what else is counted where
+    it is not shards.
     """
 
     name: str
@@ -26,6 +27,7 @@ class StageReport:
     failed: int = 0
     blocked: int = 0
     needs_backfill: int = 0
+    stale: int = 0
     rows: int = 0
     quarantined: int = 0
     seconds: float = 0.0

@@ -14,10 +14,9 @@ from rich.table import Table
 
 from cluster import snapshot
 from cluster.errors import LakeError
-from cluster.exits import UNFINISHED
 from cluster.lake import Lake
 from jobs.config import load_profile
-from jobs.evaluate import RunUnfinished, run_outcomes
+from jobs.evaluate import finished_outcomes
 from models.registry import log_evaluation
 from pipeline.evaluate.paired import Difference, paired_differences
 from pipeline.evaluate.summary import metric_name
@@ -54,21 +53,23 @@ def compare(lake: Lake, ours: Side, theirs: Side, draws: int, seed: int) -> tupl
     Budgets are compared with their equals, or one with another where both sides name one. Raises NothingInCommon,
     SnapshotStale, NoSnapshot, RunUnfinished.
     """
-    taken = {side: snapshot.latest(lake, side.profile) for side in dict.fromkeys((ours, theirs))}
+    taken = {profile: snapshot.latest(lake, profile) for profile in dict.fromkeys((ours.profile, theirs.profile))}
     learned_from = {
         history
         for each in taken.values()
         for history in (each.identities.get("ranker") or {}).get("seen_histories", ())
     }
-    rows = {side: _outcomes(lake, each, side, learned_from) for side, each in taken.items()}
-    own, other = rows[ours], rows[theirs]
+    outcomes = {profile: finished_outcomes(lake, each)[0] for profile, each in taken.items()}
+    own, other = (_counted(outcomes[side.profile], side, taken[side.profile], learned_from) for side in (ours, theirs))
     paired = pl.lit(ours.budget, pl.Int32) if ours.budget is not None else pl.col("budget")
     found = paired_differences(own, other.with_columns(of_budget=paired), draws, seed)
     if not found:
         raise NothingInCommon(f"{ours.name} and {theirs.name} have no request and budget in common in {lake.url}")
     about = {
-        "ours": {"profile": ours.profile, "policy": ours.policy, "run_id": taken[ours].run_id},
-        "theirs": {"profile": theirs.profile, "policy": theirs.policy, "run_id": taken[theirs].run_id},
+        **{
+            which: {"profile": side.profile, "policy": side.policy, "run_id": taken[side.profile].run_id}
+            for which, side in (("ours", ours), ("theirs", theirs))
+        },
         "histories_learned_from": len(learned_from),
         "draws": draws,
         "seed": seed,
@@ -76,13 +77,8 @@ def compare(lake: Lake, ours: Side, theirs: Side, draws: int, seed: int) -> tupl
     return found, about
 
 
-def _outcomes(lake: Lake, taken: snapshot.Snapshot, side: Side, learned_from: set[str]) -> pl.DataFrame:
-    if taken.exit_code in UNFINISHED:
-        raise RunUnfinished(
-            f"run {taken.run_id} of profile {side.profile} ended with code {taken.exit_code}: run it again"
-        )
-    snapshot.verify(lake, taken)
-    results, _ = run_outcomes(lake, taken)
+def _counted(results: pl.DataFrame, side: Side, taken: snapshot.Snapshot, learned_from: set[str]) -> pl.DataFrame:
+    """The outcomes of one side that count."""
     policies = results["policy"].unique().sort().to_list()
     if side.policy not in policies:
         raise NothingInCommon(f"run {taken.run_id} has no policy {side.policy}: its policies are {', '.join(policies)}")
@@ -92,7 +88,13 @@ def _outcomes(lake: Lake, taken: snapshot.Snapshot, side: Side, learned_from: se
 
 
 def log(found: Sequence[Difference], about: Mapping[str, Any]) -> str:
-    """Logs a comparison to MLflow; returns its run id."""
+    """Logs a comparison to MLflow, under the names of its two sides; returns its run id."""
+    sides = ("ours", "theirs")
+    budgets = sorted({(row.budget, row.against_budget) for row in found})
+    params = {name: value for name, value in about.items() if name not in sides}
+    params |= {f"{side}_{name}": value for side in sides for name, value in about[side].items()}
+    for side, of_side in zip(sides, zip(*budgets, strict=True), strict=True):
+        params[f"{side}_budgets"] = ",".join(map(str, of_side))
     metrics = {
         metric_name(row.stratum, "difference", row.budget, metric): value
         for row in found
@@ -104,7 +106,8 @@ def log(found: Sequence[Difference], about: Mapping[str, Any]) -> str:
         if value is not None
     }
     table = json.dumps({**about, "rows": [row.as_dict() for row in found]}, indent=2)
-    return log_evaluation(metrics, {"compare": json.dumps(about)}, {"comparison.json": table})
+    ours, theirs = (f"{about[side]['profile']}:{about[side]['policy']}" for side in sides)
+    return log_evaluation(metrics, params, {"comparison.json": table}, run_name=f"compare {ours} {theirs}")
 
 
 def show_comparison(found: Sequence[Difference], ours: Side, theirs: Side, out: Console) -> None:

@@ -49,14 +49,8 @@ def evaluate(
     RunUnfinished when shards failed or were held back.
     """
     taken = snapshot.load(lake, run_id) if run_id else snapshot.latest(lake, profile_name)
-    if taken.exit_code in UNFINISHED:
-        raise RunUnfinished(
-            f"run {taken.run_id} ended with code {taken.exit_code}, so slates are missing: mend what it reported, run "
-            "again, then evaluate"
-        )
-    snapshot.verify(lake, taken)
+    results, without_slate = finished_outcomes(lake, taken)
     ranker = taken.identities.get("ranker") or {}
-    results, without_slate = run_outcomes(lake, taken)
     about = {
         "run_id": taken.run_id,
         "profile": taken.profile,
@@ -68,6 +62,20 @@ def evaluate(
     }
     measured = summary(results, seen_histories=ranker.get("seen_histories", []), draws=draws, seed=seed)
     return measured, about
+
+
+def finished_outcomes(lake: Lake, taken: snapshot.Snapshot) -> tuple[pl.DataFrame, int]:
+    """As run_outcomes, of a run that made every slate and whose files are still as they were.
+
+    Raises RunUnfinished, SnapshotStale.
+    """
+    if taken.exit_code in UNFINISHED:
+        raise RunUnfinished(
+            f"run {taken.run_id} of profile {taken.profile} ended with code {taken.exit_code}, so slates are missing: "
+            "mend what it reported, run again, then evaluate"
+        )
+    snapshot.verify(lake, taken)
+    return run_outcomes(lake, taken)
 
 
 def run_outcomes(lake: Lake, taken: snapshot.Snapshot) -> tuple[pl.DataFrame, int]:

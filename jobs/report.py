@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cluster.hints import command
-from cluster.report import RunReport
+from cluster.report import RunReport, StageReport
 from jobs.ingest import NAMED, IngestReport
 from jobs.plain import first_line, plain
 from pipeline.evaluate.bootstrap import Estimate
@@ -82,10 +82,9 @@ def show_trouble(result: RunReport, this_run: str, lake: str, err: Console) -> N
     for failure in result.failures:
         err.print(f"failed: {failure.place}: {first_line(failure.reason)}", style="red", markup=False)
     for stage in result.stages:
-        if stage.needs_backfill:
+        for said in _backfills(stage):
             err.print(
-                f"{stage.needs_backfill} shard(s) of {stage.name} exist for another model only, and are needed. "
-                f"To make a second set beside the first: {this_run} --backfill {stage.name}",
+                f"{said}: {this_run} --backfill {stage.name}",
                 style="yellow",
                 markup=False,
                 highlight=False,
@@ -93,6 +92,21 @@ def show_trouble(result: RunReport, this_run: str, lake: str, err: Console) -> N
     for name in result.over_quarantine:
         said = f"{name}: quarantine is over the limit; see `{command('quarantine', 'list', lake)}`"
         err.print(said, style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def _backfills(stage: StageReport) -> Iterator[str]:
+    """What a costly stage left, and what naming it in a back-fill does about that."""
+    elsewhere = stage.needs_backfill - stage.stale
+    if elsewhere:
+        yield (
+            f"{elsewhere} shard(s) of {stage.name} exist under another choice (model or profile) only, and are needed. "
+            "To make a second set beside the first"
+        )
+    if stage.stale:
+        yield (
+            f"{stage.stale} shard(s) of {stage.name} are out of date, and making them is costly (`slatemill plan` says "
+            "why and what it costs). To make them anew in place of the old"
+        )
 
 
 def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> None:

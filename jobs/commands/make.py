@@ -24,6 +24,7 @@ from jobs.commands.options import (
     ranker_of,
 )
 from jobs.names import DEFAULT_PROFILE
+from jobs.train.folds import FOLDS
 
 app = typer.Typer()
 
@@ -106,7 +107,7 @@ def train(
     holdout: Annotated[
         float, typer.Option(min=0, max=0.9, help="Share of histories that are never learned from.")
     ] = 0.0,
-    folds: Annotated[int, typer.Option(min=1, help="Folds of the cross-validation by history; 1: none.")] = 5,
+    folds: Annotated[int, typer.Option(min=1, help="Folds of the cross-validation by history; 1: none.")] = FOLDS,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Also without each group of features and each channel, and from one alone.")
     ] = False,
@@ -183,7 +184,9 @@ def finetune(
     lake: LakeUrl,
     profile: ProfileName = "tuned",
     folds: Annotated[int, typer.Option(min=2, help="Folds of histories; each is read by an encoder without it.")] = 3,
-    epochs: Annotated[int, typer.Option(min=1, help="Times that every example is learned from.")] = 4,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Times that every example is learned from, in place of the usual.")
+    ] = None,
     save_to: Annotated[Path | None, typer.Option("--out", help="Folder to save the encoder to.")] = None,
     workers: Workers = None,
     address: Address = None,
@@ -199,7 +202,8 @@ def finetune(
 
     resources = Resources(workers, address, tuple(backfill or ()))
     opened = Lake.open(lake)
-    report = run_finetune(opened, load_profile(profile), resources, folds, FinetuneParams(epochs=epochs), save_to)
+    params = FinetuneParams() if epochs is None else FinetuneParams(epochs=epochs)
+    report = run_finetune(opened, load_profile(profile), resources, folds, params, save_to)
     if as_json:
         say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **report.as_dict()})
     else:

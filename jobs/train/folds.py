@@ -6,6 +6,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 
+FOLDS = 5
+"""Folds of a training that names no number."""
+
 
 def assign(history_ids: Iterable[str], folds: int) -> dict[str, int]:
     """The fold (from 0) of each history, from the history of each request to learn from.

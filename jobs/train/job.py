@@ -27,7 +27,7 @@ from jobs.train.crossval import DRAWS, RANKER, SEED, CrossValidation, cross_vali
 from jobs.train.data import NothingToLearn, data_digest, gather, held_out
 from jobs.train.features import make_features
 from jobs.train.fitting import Variant, cross_fit
-from jobs.train.folds import assign
+from jobs.train.folds import FOLDS, assign
 from jobs.train.judge import RECALL, judge
 from jobs.train.pool_sizes import PoolSizes, pool_sizes, sizes_to_try
 from jobs.train.scoring import ByFold
@@ -38,8 +38,6 @@ from models.ranker_params import RankerParams
 from models.registry import RegisteredVersion, log_training
 from pipeline.evaluate.by_history import shares
 from pipeline.features.groups import Groups, training_groups
-
-FOLDS = 5
 
 SHAP_ROWS = 20_000
 """Candidates, evenly spaced over all, whose contributions are averaged: more change the mean by nothing that shows."""

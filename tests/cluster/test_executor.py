@@ -122,7 +122,7 @@ def test_another_model_needs_backfill_and_then_lies_beside_the_first(local_ray, 
     report = run(toy_lake, other)
     assert report.exit_code == 2
     assert counts(report, "needs_backfill") == [0, 5, 0, 0]
-    assert counts(report, "blocked") == [0, 0, 5, 5]
+    assert (counts(report, "stale"), counts(report, "blocked")) == ([0] * 4, [0, 0, 5, 5])
     assert contents(toy_lake) == before
     report = run(toy_lake, other, backfill=["vectors"])
     assert (report.exit_code, counts(report, "done")) == (0, [0, 5, 5, 5])
@@ -144,6 +144,7 @@ def test_a_stale_costly_shard_is_not_redone_unasked(local_ray, toy_lake):
     changed = stages(shift=Shift(300))
     report = run(toy_lake, changed)
     assert (report.exit_code, counts(report, "needs_backfill"), counts(report, "done")) == (2, [0, 5, 0, 0], [0] * 4)
+    assert counts(report, "stale") == [0, 5, 0, 0]
     assert counts(run(toy_lake, changed, backfill=["vectors"]), "done") == [0, 5, 5, 5]
 
 

@@ -61,6 +61,22 @@ def test_of_a_failed_shard_the_first_line_of_the_reason_is_said():
     assert text == "failed: pools, batch 000001-a, bucket 3: ValueError: no [red] ..."
 
 
+def test_what_is_stale_is_made_anew_in_place_and_what_is_under_another_choice_only_beside_it():
+    elsewhere = StageReport("turn_vectors", total=5, needs_backfill=5)
+    stale = StageReport("cross_scores", total=5, needs_backfill=2, stale=2)
+    both = StageReport("tuned_turn_tokens", total=5, needs_backfill=4, stale=1)
+
+    def of(stage: StageReport) -> str:
+        return said(show_trouble, RunReport((stage,), LABELS.empty_table(), []), "slatemill run", "lake")
+
+    assert of(elsewhere).startswith("5 shard(s) of turn_vectors exist under another choice")
+    assert of(elsewhere).endswith("a second set beside the first: slatemill run --backfill turn_vectors")
+    assert of(stale).startswith("2 shard(s) of cross_scores are out of date")
+    assert of(stale).endswith("anew in place of the old: slatemill run --backfill cross_scores")
+    assert "3 shard(s) of tuned_turn_tokens exist under" in of(both)
+    assert "1 shard(s) of tuned_turn_tokens are out of date" in of(both)
+
+
 def test_a_quarantine_over_its_limit_is_told_with_the_lake_to_look_into():
     report = RunReport((StageReport("pools", rows=10, quarantined=5),), LABELS.empty_table(), [])
     assert "`slatemill quarantine list my/lake`" in said(show_trouble, report, "slatemill run", "my/lake")
