@@ -22,7 +22,8 @@ WORKER_ENV = {
 """A shard has one core, and what Arrow frees goes back at once: set before a worker imports anything."""
 
 OBJECT_STORE_BYTES = 128 * 2**20
-"""Paths travel, not data: what passes through Ray is small."""
+"""Stages are handed paths, not data. What a training shares with its folds may be larger than this: Ray keeps it in a
+file of its session's folder, which workers map as they would the store (tests/cluster/test_parallel.py)."""
 
 OOM_RETRIES = 2
 """Ray retries a task that runs out of memory without end by default; we bisect it."""

@@ -16,8 +16,8 @@ class StageReport:
     """Counts of a stage's shards; `rows` of the primary and the weight `quarantined` are of shards that are done.
 
     `done` were written by this run, `reused` were there already; of those that need a back-fill, `stale` are there, out
-    of date, and the rest under another choice only. `seconds` are those of workers. `unit` is what else is counted where
-    it is not shards.
+    of date, and the rest under another choice only. `seconds` are those of workers. `unit` is what else is counted
+    where it is not shards.
     """
 
     name: str

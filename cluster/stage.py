@@ -68,9 +68,13 @@ class Stage:
     `primary` names the input whose rows are worked on; without a row in it the output has none either, and `compute` is
     not called. `unit` are the columns of the primary that name what bisection may take out: rows with equal values stay
     together. `config` holds every literal that affects the output, `identities` the models' names and weights digests:
-    both are part of the stamp, `version` too. A costly stage never redoes what exists unless it is named in `backfill`;
-    what exists under another choice counts, unless the stage works on its own. `group_rows` are the rows of a row group
-    of its files: few where rows are large, for those who read `in_groups`.
+    both are part of the stamp, `version` too. `group_rows` are the rows of a row group of its files: few where rows are
+    large, for those who read `in_groups`.
+
+    A costly stage never redoes what exists unless it is named in `backfill`. What its table has of a batch under
+    another choice counts as existing, but for a stage that works on its own. Several stages of a run may write one
+    table under different choices: once a choice of them has files, what the others have no longer counts for it
+    (cluster.plan.Plan.is_elsewhere).
 
     Raises ValueError where the parts do not fit each other.
     """
@@ -93,7 +97,8 @@ class Stage:
 
     @property
     def works_on_its_own(self) -> bool:
-        """Whether its primary input is apart by its own choice: under another choice other rows were worked on."""
+        """Whether its primary input lies under the stage's own choice, as pools and their scores under a profile: under
+        another choice other rows were worked on, so that what lies there is nothing made before of the same."""
         return self.choice is not None and self.inputs[self.primary].choice == self.choice
 
     def __post_init__(self) -> None:

@@ -37,8 +37,8 @@ PROFILE = "small.yaml"
 PROFILE_TEXT = """\
 name: small
 embedder: null
-recall: {channels: [bm25], pool_size: 128}
-slates: {policies: [recall_order, lambdarank, oracle], budgets: [300, 900]}
+recall: {channels: [bm25, bm25_window], pool_size: 128}
+slates: {policies: [recall_order, lambdarank, oracle], budgets: [300, 900], style: lean}
 """
 _FONTS = re.compile(r"@font-face \{.*?\}", re.DOTALL)
 

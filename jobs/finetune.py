@@ -207,8 +207,10 @@ def _tune_one(
 
 def _examples(rows: pl.DataFrame) -> list[Example]:
     return [
-        Example(query, positive, tuple(negatives), tuple(weights))
-        for query, positive, negatives, weights in rows.select("query", "positive", "negatives", "weights").iter_rows()
+        Example(request, positive, tuple(negatives), tuple(weights))
+        for request, positive, negatives, weights in rows.select(
+            "request", "positive", "negatives", "weights"
+        ).iter_rows()
     ]
 
 

@@ -30,7 +30,7 @@ from pipeline.rankings.resolve import Resolved, place, resolve
 from pipeline.rankings.rows import OPTIONAL, REQUIRED, ROWS, require_columns, rows_of
 from pipeline.recall.options import CHANNEL_NAMES
 
-_VERSION = 1
+_VERSION = 2
 _READ = {
     "requests": (schemas.REQUESTS, None),
     "sources": (schemas.SOURCES, None),

@@ -15,7 +15,7 @@ MINED = 20
 EXAMPLES: dict[str, pl.DataType] = {
     "history_id": pl.String(),
     "request_id": pl.String(),
-    "query": pl.String(),
+    "request": pl.String(),
     "positive": pl.String(),
     "negatives": pl.List(pl.String),
     "weights": pl.List(pl.Float64),
@@ -30,7 +30,7 @@ def examples(
     Tables have the schemas of their names, of one bucket. `weights` are by token of the request, as late interaction
     weighs them, over all turns of the history; empty where the request has no tokens.
     """
-    asked = pl.DataFrame(pl.from_arrow(requests)).filter(~pl.col("adversarial")).select(*REQUEST_KEY, query="text")
+    asked = pl.DataFrame(pl.from_arrow(requests)).filter(~pl.col("adversarial")).select(*REQUEST_KEY, request="text")
     keys = pl.DataFrame(pl.from_arrow(turns.select(list(TURN_KEY))))
     said = keys.with_columns(said=indexed_text(turns))
     gold = pl.DataFrame(pl.from_arrow(labels)).unique()

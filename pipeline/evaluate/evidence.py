@@ -11,9 +11,9 @@ import pyarrow as pa
 from models.interfaces import Ranker
 from pipeline import schemas
 from pipeline.evaluate.completeness import evidence_counts
-from pipeline.evaluate.labelling import batch_and_session
 from pipeline.evaluate.losses import lost
 from pipeline.evaluate.ranks import policy_ranks, ranks_by
+from pipeline.ingest.settle import batch_and_session
 from pipeline.policies.orders import lambdarank_order
 from pipeline.recall.gather import LateTables, histories
 from pipeline.recall.options import PoolOptions
@@ -139,8 +139,8 @@ def _ranks(tables: RequestTables, options: PoolOptions) -> tuple[pl.DataFrame, b
     """recall_rank and the rank in each channel, and whether those of the pool were found again.
 
     Where they were not (this slatemill recalls otherwise than the one that ran, or codes were made on the fly and are
-    not stored), only the pool's own are left. A
-    request without a pool sees nothing or is in quarantine, maybe for what recall did with it: it is left alone.
+    not stored), only the pool's own are left. A request without a pool sees nothing or is in quarantine, maybe for what
+    recall did with it: it is left alone.
     """
     columns = [*_TURN, pl.col("pool_position").alias("recall_rank"), *[f"{name}_rank" for name in options.scored]]
     of_pool = pl.DataFrame(tables.pools).select(columns).sort("recall_rank")

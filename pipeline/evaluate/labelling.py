@@ -6,15 +6,9 @@ import polars as pl
 import pyarrow as pa
 
 from pipeline.ingest.codes import Code
-from pipeline.ingest.settle import POSITION_BITS
+from pipeline.ingest.settle import batch_and_session
 from pipeline.recall.visible import hidden
 from pipeline.schemas import REQUEST_KEY, TURN_KEY
-
-
-def batch_and_session() -> list[pl.Expr]:
-    """The two parts of session_index: the seq of the batch in which a session arrived, and its place there."""
-    parts, per_batch = pl.col("session_index"), 1 << POSITION_BITS
-    return [(parts // per_batch).alias("batch"), (parts % per_batch).alias("session")]
 
 
 def late_labels(labels: pa.Table, arrived: pl.DataFrame) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import polars as pl
 
 from models.interfaces import ExplainedRanker
 from pipeline.evaluate.evidence import RequestTables
-from pipeline.evaluate.labelling import batch_and_session
+from pipeline.ingest.settle import batch_and_session
 from pipeline.policies.orders import feature_matrix
 from pipeline.policies.registry import needs_ranker
 from pipeline.render.slate_text import Shown, line_spans, render

@@ -42,6 +42,7 @@ def read(document: Document, options: Options) -> Iterator[SourceHistory | Refus
     for record in records(document):
         agents = [(next(count), agent) for agent in _agents(document, record)]
         chosen = [(at, agent) for at, agent in agents if options.items.wants(at, _names(agent))]
+        # Also where no agent is left to choose: of a key `agents` that stands twice the last counts, and may be empty.
         if chosen or not agents:
             document.lost.extend(record.lost)
         for position, agent in chosen:

@@ -47,6 +47,12 @@ class Settled:
     counts: dict[str, int]
 
 
+def batch_and_session() -> list[pl.Expr]:
+    """The two parts of session_index: the seq of the batch in which a session arrived, and its place there."""
+    parts, per_batch = pl.col("session_index"), 1 << POSITION_BITS
+    return [(parts // per_batch).alias("batch"), (parts % per_batch).alias("session")]
+
+
 def settle(
     arrivals: Sequence[Arrival],
     seq: int,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 
-from pipeline.evaluate.labelling import batch_and_session
+from pipeline.ingest.settle import batch_and_session
 from pipeline.rankings.codes import REASONS, Code
 from pipeline.recall.visible import hidden
 from pipeline.schemas import QUARANTINE, RANKINGS, REQUEST_KEY, TURN_KEY
@@ -57,9 +57,9 @@ def resolve(rows: pl.DataFrame, requests: pa.Table, sources: pa.Table, turns: pa
 
     `requests`, `sources` and `turns` hold what is stored of the rows' histories: REQUESTS, SOURCES, and of TURNS the
     key and session_time. A name means a turn that had arrived with the request's batch, where one bears it, so that
-    what comes later changes nothing; of a turn that was edited, the last such copy. Turns that pipeline.recall.visible
-    hides from the request are left out. What arrived later than the request stays in: only a run `as_of` latest reads
-    it.
+    what comes later changes nothing; of a turn that was edited, the last such copy that pipeline.recall.visible shows
+    the request. A turn of which it shows no copy is left out. What arrived later than the request stays in: only a run
+    `as_of` latest reads it.
     """
     named = rows.with_row_index("number")
     pairs = _pairs(named, pl.DataFrame(sources))
@@ -67,11 +67,14 @@ def resolve(rows: pl.DataFrame, requests: pa.Table, sources: pa.Table, turns: pa
     late = batch > pl.col("seq")
     pairs = pairs.filter(late == late.min().over("number"))
     meant = pairs.with_columns(n=pl.struct("session_key", "turn_key").n_unique().over("number"))
-    one = meant.filter(pl.col("n") == 1).sort("number", *_TURN).unique("number", keep="last", maintain_order=True)
     bounds = pl.DataFrame(requests).select(*REQUEST_KEY, "asked_at", "seen_session", "seen_turn")
     times = pl.DataFrame(turns).select(*TURN_KEY, "session_time")
-    judged = one.join(bounds, on=REQUEST_KEY, how="left").join(times, on=TURN_KEY, how="left")
-    seen = judged.filter(~hidden())
+    copies = (
+        meant.filter(pl.col("n") == 1).join(bounds, on=REQUEST_KEY, how="left").join(times, on=TURN_KEY, how="left")
+    )
+    by_copy = copies.with_columns(hidden=hidden()).sort("number", ~pl.col("hidden"), *_TURN)
+    judged = by_copy.unique("number", keep="last", maintain_order=True)
+    seen = judged.filter(~pl.col("hidden"))
     key = [*REQUEST_KEY, *_TURN]
     ranking = seen.sort(*key, "score", descending=[False] * len(key) + [True]).unique(key, keep="first")
     lost = [

@@ -6,8 +6,10 @@ import os
 import signal
 import time
 
+import numpy as np
 import pytest
 
+from cluster import rayenv
 from cluster.parallel import WorkerDied, each, gathered
 
 pytestmark = pytest.mark.cluster
@@ -44,6 +46,14 @@ def test_what_is_gathered_stands_in_the_order_of_the_arguments_and_reads_what_is
     assert found == [50, 60, 70, 80]
     assert told == [1, 2, 3, 4]
     assert gathered(later_first, [], [], workers=2) == []
+
+
+def test_what_is_shared_may_be_larger_than_the_store_of_ray(local_ray):
+    def last(shared: np.ndarray, _: int) -> int:
+        return int(shared[-1])
+
+    shared = np.full(rayenv.OBJECT_STORE_BYTES + 2**23, 7, np.uint8)
+    assert gathered(last, shared, [(1,), (2,)], workers=2) == [7, 7]
 
 
 def test_a_call_that_wants_more_memory_than_any_machine_has_is_run_alone_and_does_not_wait_for_ever(local_ray):

@@ -131,7 +131,7 @@ def test_one_history_alone_is_not_tuned_on() -> None:
 
 @pytest.mark.flash
 def test_a_variant_learns_from_no_history_of_its_fold_and_is_checked_on_those_alone() -> None:
-    found = pl.DataFrame({"history_id": ["a", "b", "c", "a"], "query": ["1", "2", "3", "4"]})
+    found = pl.DataFrame({"history_id": ["a", "b", "c", "a"], "request": ["1", "2", "3", "4"]})
     fold_of = folds_of(["a", "b", "c"], 2)
     for variant in ("fold-0", "fold-1"):
         learned, held_out = parts_of(found, fold_of, variant)

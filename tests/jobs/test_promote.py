@@ -185,7 +185,7 @@ def test_the_command_ends_with_code_1_where_a_version_is_inferior_and_prints_wha
     assert len(told["data_digest"]) == 64
 
 
-@pytest.mark.flash
+@pytest.mark.cluster
 def test_without_a_champion_or_as_the_champion_nothing_is_compared(ground, store):
     registered(ground.good)
     assert decided(ground, version=1).bout is None
@@ -197,7 +197,7 @@ def test_without_a_champion_or_as_the_champion_nothing_is_compared(ground, store
     assert tags(1)["promoted"] == "true"
 
 
-@pytest.mark.flash
+@pytest.mark.cluster
 def test_a_champion_that_changed_meanwhile_is_not_replaced(ground, store):
     registered(ground.good, ground.bad, ground.good)
     chosen, present = challenger_and_champion(f"{NAME}/3")
@@ -207,7 +207,7 @@ def test_a_champion_that_changed_meanwhile_is_not_replaced(ground, store):
     assert champion() == ground.bad.identity
 
 
-@pytest.mark.flash
+@pytest.mark.cluster
 def test_a_version_is_judged_by_its_own_profile_alone(ground):
     chosen = Registered(NAME, "2", ground.good)
     assert profile_of(chosen, None).name == "lexical"

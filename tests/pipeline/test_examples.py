@@ -74,7 +74,7 @@ def slowly(turns: list[Row], requests: list[Row], labels: list[Row], pools: list
         found += [
             {
                 **{name: request[name] for name in ("history_id", "request_id")},
-                "query": request["text"],
+                "request": request["text"],
                 "positive": said[key],
                 "negatives": [said[other] for other in keys if other not in gold][:mined],
                 "weights": pytest.approx(weights),

@@ -177,6 +177,31 @@ def test_of_an_edited_turn_the_last_copy_that_had_arrived_is_meant():
     assert [row[0] for row in named(stored.means({"source_turn": "a"}))] == [edited]
 
 
+def test_of_an_edited_turn_the_last_copy_that_the_request_sees_is_meant():
+    stored = Stored(asked_at=DAY + timedelta(days=2))
+    stored.session("s", "a", day=0, key="k")
+    seen = stored.session("s", "a", day=1, key="k")
+    stored.session("s", "a", day=3, key="k")
+    found = stored.means({"source_turn": "a"})
+    assert [row[0] for row in named(found)] == [seen]
+    assert found.counts["unseen"] == 0
+
+
+def test_of_an_edited_turn_an_agent_s_request_means_the_copy_before_its_step():
+    stored = Stored(seen=(BATCH, 0))
+    first = stored.session("s", "a", key="k")
+    stored.session("s", "a", key="k")
+    assert [row[0] for row in named(stored.means({"source_turn": "a"}))] == [first]
+
+
+def test_an_edited_turn_of_which_no_copy_is_seen_is_dropped_and_counted_once():
+    stored = Stored(asked_at=DAY)
+    stored.session("s", "a", day=1, key="k")
+    stored.session("s", "a", day=2, key="k")
+    found = stored.means({"source_turn": "a"})
+    assert (named(found), found.counts["unseen"]) == ([], 1)
+
+
 def test_a_name_that_only_a_later_batch_has_means_what_came_there():
     stored = Stored()
     stored.session("s", "a")
