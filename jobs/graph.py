@@ -12,7 +12,7 @@ from cluster.stage import Choice, Input, ModelSpec, ShardOutput, Span, Stage
 from jobs.config import Profile
 from models.cross_encoder import CrossEncoderScorer, cross_encoder_identity
 from models.embedder import SentenceEmbedder, embedder_identity
-from models.encoder_registry import find_tuned
+from models.encoder_registry import find_tuned, load_tuned
 from models.interfaces import Embedder, PairScorer, TokenEncoder
 from models.ranker import LightGBMRanker, RankerError
 from models.token_encoder import (
@@ -20,7 +20,6 @@ from models.token_encoder import (
     token_encoder_identity,
 )
 from models.tokens import token_counter
-from models.tuned_encoder import TunedTokenEncoder
 from models.windowed import VectorIdentity
 from pipeline import schemas
 from pipeline.cross_scores import cross_scores
@@ -185,7 +184,7 @@ def _token_encoder(name: str, profile: Profile) -> tuple[VectorIdentity, ModelSp
     late = profile.late_interaction
     if name == "tuned":
         tuned = find_tuned(late.tuned, profile.name)
-        return tuned.identity, ModelSpec(f"tokens-{tuned.identity.choice_id}", partial(TunedTokenEncoder, tuned))
+        return tuned.identity, ModelSpec(f"tokens-{tuned.identity.choice_id}", partial(load_tuned, tuned))
     config = late.windowed
     identity = token_encoder_identity(config)
     return identity, ModelSpec(f"tokens-{identity.choice_id}", partial(LateInteractionEncoder, config))

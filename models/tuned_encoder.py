@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,11 +39,21 @@ class TunedEncoderError(ValueError):
 
 
 @dataclass(frozen=True)
+class Origin:
+    """From where another machine fetches a tuned encoder: MLflow's address, and the artifact there."""
+
+    store: str
+    artifact: str
+
+
+@dataclass(frozen=True)
 class TunedEncoder:
     """What a folder of `slatemill finetune` says of itself.
 
     `fold_of` names for each history that was learned from the variant that did not see it: with that one its turns and
     requests are read, so that a ranker which is trained on the scores learns what they are worth on new histories.
+    `digest` is that of encoder.json, which names those of all its files. `origin` is None where the folder is all that
+    is known.
     """
 
     folder: Path
@@ -55,6 +65,8 @@ class TunedEncoder:
     fold_of: Mapping[str, str]
     files: Mapping[str, str]
     metrics: Mapping[str, float]
+    digest: str
+    origin: Origin | None = field(default=None, compare=False)
 
     @cached_property
     def identity(self) -> VectorIdentity:
@@ -110,7 +122,8 @@ def open_tuned(folder: Path) -> TunedEncoder:
     path = folder / ABOUT_FILE
     if not path.is_file():
         raise TunedEncoderError(f"{folder} holds no tuned encoder ({ABOUT_FILE}): `slatemill finetune LAKE` makes one")
-    about: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    said = path.read_bytes()
+    about: dict[str, Any] = json.loads(said)
     if about.pop("format_version", None) != FORMAT_VERSION:
         raise TunedEncoderError(f"{folder} was written by another slatemill: run `slatemill finetune` again")
     found = weights_digest(resolve(about["base"]).path)
@@ -118,7 +131,8 @@ def open_tuned(folder: Path) -> TunedEncoder:
         raise TunedEncoderError(
             f"{folder} was tuned on another {about['base']}: {about['base_weights'][:12]}, here {found[:12]}"
         )
-    return TunedEncoder(folder=folder, **{**about, "params": FinetuneParams.model_validate(about["params"])})
+    about["params"] = FinetuneParams.model_validate(about["params"])
+    return TunedEncoder(folder=folder, digest=hashlib.sha256(said).hexdigest(), **about)
 
 
 class TunedTokenEncoder:

@@ -10,6 +10,7 @@ import pytest
 from inside import ITEMS, ran, stored
 from tiny_bert import tiny_bert
 
+from cluster.exits import NEEDS_BACKFILL
 from cluster.lake import Lake
 from jobs.config import Profile, load_profile, parse_profile
 from jobs.finetune import NothingToTune, folds_of, parts_of, run_finetune, without_tuned
@@ -88,7 +89,9 @@ def test_tuning_leaves_each_history_out_of_the_encoder_that_reads_it_and_a_run_t
     assert 0 < tuned.metrics["held_out_mrr_frozen"] <= 1
     assert report.registered == RegisteredEncoder("slatemill-tried-encoder", "1", is_champion=True)
     assert find_tuned(None, "tried").identity == tuned.identity == find_tuned(str(tmp_path / "encoder"), "x").identity
-    resources = Resources(workers=2, backfill=("tuned_turn_tokens",))  # the frozen encoder's are those of the past
+    # The frozen encoder's codes are those of the past: finetune left them.
+    assert run(lake, profile, Resources(workers=2), None, None)[0].exit_code == NEEDS_BACKFILL
+    resources = Resources(workers=2, backfill=("tuned_turn_tokens",))
     assert run(lake, profile, resources, None, None)[0].exit_code == 0
     pools = pools_of(lake, profile).drop_nulls(["late_interaction_score", "tuned_interaction_score"])
     apart = np.abs(pools["late_interaction_score"].to_numpy() - pools["tuned_interaction_score"].to_numpy())
