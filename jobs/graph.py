@@ -93,7 +93,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
                 "analyzer": ANALYZER_ID,  # of requests: their terms are no table
                 **pool_config,
             },
-            version=5,
+            version=6,
             **pool_models,
         ),
         *cross_stages,
@@ -355,7 +355,7 @@ def _pools(
         for name in options.encoders
     }
     return ShardOutput(
-        pools(
+        *pools(
             tables["requests"],
             tables["turns"],
             tables["terms"],

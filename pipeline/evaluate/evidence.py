@@ -148,7 +148,7 @@ def _ranks(tables: RequestTables, options: PoolOptions) -> tuple[pl.DataFrame, b
         return of_pool, True
     if any(encoder not in tables.late for encoder in options.encoders):
         return of_pool, False
-    whole = pools(
+    whole, _ = pools(
         tables.requests,
         tables.turns,
         tables.terms,

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
 from pipeline import schemas
+from pipeline.quarantined import not_finite
 from pipeline.recall.bm25 import Postings
 from pipeline.recall.channels import CHANNELS, Channel
 from pipeline.recall.fusion import DECIMALS, pool_order, ranks, reciprocal_rank_fusion
@@ -34,8 +36,9 @@ def pools(
     request_vectors: pa.Table | None,
     options: PoolOptions,
     late: Mapping[str, LateTables] | None = None,
-) -> pa.Table:
-    """The pool of each request: schema pools(options.scored), sorted by history_id, request_id and pool_position.
+) -> tuple[pa.Table, pa.Table]:
+    """The pool of each request: schema pools(options.scored), sorted by history_id, request_id and pool_position; and
+    QUARANTINE.
 
     `requests` are those of one batch; `turns` (of its columns the key, session_time and, for codes that are made here,
     speaker and text are read), `terms`, `turn_vectors` and those of `late` (by encoder) hold what arrived up to it. The
@@ -43,19 +46,21 @@ def pools(
     2610.34673, 4.1). A turn that a channel did not recall has no rank in it; the turns that none recalled come last,
     the newest first. Late interaction recalls among the first `prefilter` turns of the other channels, fused. A channel
     that cannot answer a request is null in its rows; a request that sees no turn, or that no channel can answer, has
-    no rows. Raises ValueError when a channel lacks its table or a turn is there twice.
+    no rows. A turn whose codes are made here and that gets a vector that is not finite is noted in quarantine, and late
+    interaction does not score it: no request is lost by it. Raises ValueError when a channel lacks its table or a turn
+    is there twice.
     """
     if options.needs_vectors and (turn_vectors is None or request_vectors is None):
         raise ValueError("channels dense and dense_window need turn_vectors and request_vectors")
     lacking = [encoder for encoder in options.encoders if encoder not in (late or {})]
     if lacking:
         raise ValueError(f"late interaction of encoder {lacking[0]} needs the tokens of requests and turns")
-    found = [
-        pool
-        for history, asked in histories(requests, turns, terms, turn_vectors, request_vectors, late or {})
-        for pool in _pools_of_history(history, asked, options)
-    ]
-    return _table(found, options)
+    found: list[_Pool] = []
+    notes = [schemas.QUARANTINE.empty_table()]
+    for history, asked in histories(requests, turns, terms, turn_vectors, request_vectors, late or {}):
+        found += _pools_of_history(history, asked, options)
+        notes += _broken(history, late or {})
+    return _table(found, options), pa.concat_tables(notes)
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,17 @@ def _rescorers(history: History, options: PoolOptions) -> dict[str, LateRescorer
         return {}
     postings = Postings(history.terms)
     return {encoder: LateRescorer(history, encoder, of_it, postings) for encoder, of_it in views_of.items()}
+
+
+def _broken(history: History, late: Mapping[str, LateTables]) -> Iterator[pa.Table]:
+    """Notes of the turns of a history whose codes were to be made here, and that got a vector that is not finite."""
+    for name, source in history.codes.items():
+        encoder, places = late[name].encoder, source.broken
+        if encoder is not None and len(places):
+            keys = pl.DataFrame(
+                {"session_index": history.session_index[places], "turn_index": history.turn_index[places]}
+            ).with_columns(history_id=pl.lit(history.history_id))
+            yield not_finite(keys, f"token encoder {encoder.name}", lost=False)
 
 
 def _rounded(scored: Scored) -> Scored:

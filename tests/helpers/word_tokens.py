@@ -51,12 +51,12 @@ class WordTokenEncoder:
 class FoldedTokenEncoder(WordTokenEncoder):
     """Reads each history by an encoder of its own, as one that was tuned crosswise does."""
 
-    def __init__(self, dim: int = 16) -> None:
-        super().__init__(dim)
+    def __init__(self, dim: int = 16, salt: str = "") -> None:
+        super().__init__(dim, salt)
         self.of: dict[str, WordTokenEncoder] = {}
 
     def of_history(self, history_id: str) -> WordTokenEncoder:
-        return self.of.setdefault(history_id, WordTokenEncoder(self.dim, salt=history_id))
+        return self.of.setdefault(history_id, WordTokenEncoder(self.dim, salt=self._salt + history_id))
 
 
 class InParts:

@@ -406,7 +406,7 @@ def test_a_history_of_a_hundred_thousand_turns_goes_from_the_file_to_its_slates_
     stored = [schema.empty_table() for schema in (schemas.SOURCES, schemas.REQUESTS, schemas.LABELS)]
     document = Document.of(io.BytesIO(payload), "a.jsonl")
     settled = settle(list(arrivals("native", [document], {})), 1, *stored, counter)
-    found = pools(settled.requests, settled.turns, terms(settled.turns), None, None, LEXICAL.recall)
+    found, _ = pools(settled.requests, settled.turns, terms(settled.turns), None, None, LEXICAL.recall)
     options = SlateOptions(("recall_order",), (2700,))
     filled = slates(
         settled.requests,

@@ -50,6 +50,14 @@ class CodeSource(Protocol):
         """
         ...
 
+    @property
+    def broken(self) -> Ints:
+        """The places of turns that were found to have a vector that is not finite since, ascending: they have no codes.
+
+        Those of turns that were put aside when codes were stored are not among them.
+        """
+        ...
+
 
 class StoredTurns(Protocol):
     """The table TURN_TOKENS, of which no more is read than is asked for."""
@@ -121,6 +129,11 @@ class StoredCodes:
             if len(rows):
                 yield place[rows], _codes_of(table.take(rows), self._dim)
 
+    @property
+    def broken(self) -> Ints:
+        """As CodeSource."""
+        return np.zeros(0, np.int64)
+
     def _places(self, table: pa.Table) -> Ints:
         """The place in the history of each row's turn, -1 of a turn that the history does not have."""
         session, turn = (table[name].to_numpy().astype(np.int64) for name in ("session_index", "turn_index"))
@@ -150,6 +163,7 @@ class FreshCodes:
         self._code = code
         self._kept = kept
         self._known: dict[int, Codes] = {}
+        self._broken: set[int] = set()
         self._n_tokens = 0
 
     def parts(self, turns: Ints) -> Iterator[tuple[Ints, TurnCodes]]:
@@ -160,8 +174,14 @@ class FreshCodes:
             yield block, together([self._known[turn] for turn in block.tolist()])
             self._forget()
 
+    @property
+    def broken(self) -> Ints:
+        """As CodeSource."""
+        return np.array(sorted(self._broken), np.int64)
+
     def _learn(self, missing: Sequence[int]) -> None:
-        made, _ = encode_turns([self._texts[turn] for turn in missing], self._encoder, self._code)
+        made, bad = encode_turns([self._texts[turn] for turn in missing], self._encoder, self._code)
+        self._broken.update(turn for turn, is_bad in zip(missing, bad.tolist(), strict=True) if is_bad)
         for turn, start, stop in zip(missing, made.offsets[:-1], made.offsets[1:], strict=True):
             # Copies: a part of an array would keep all of it.
             self._known[turn] = Codes(made.codes.values[start:stop].copy(), made.codes.scales[start:stop].copy())

@@ -73,7 +73,7 @@ def answered(
     asked = pa.Table.from_pylist([{**request, "adversarial": False}], schemas.REQUESTS)
     stored = pa.Table.from_pylist(turns, schemas.TURNS)
     options = PoolOptions(channels=("bm25",), pool_size=pool_size)
-    pool = pools(asked, stored, terms(stored), None, None, options)
+    pool, _ = pools(asked, stored, terms(stored), None, None, options)
     found = features(pool, stored, asked, NAMES, options.scored)
     policies = SlateOptions(("recall_order", "lambdarank"), tuple(budgets), style)
     tables = RequestTables(

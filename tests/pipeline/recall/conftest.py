@@ -94,6 +94,20 @@ def recall(
     **options: Any,
 ) -> pa.Table:
     """The pools of the requests, all stages before them run; those of late interaction for `encoders`."""
+    found, _ = recall_and_notes(turns, requests, encoders, source, code, **options)
+    return found
+
+
+def recall_and_notes(
+    turns: Sequence[dict[str, Any]],
+    requests: Sequence[dict[str, Any]],
+    encoders: Sequence[str] = ENCODERS,
+    source: str = "stored",
+    code: Code = "int8",
+    read_by: Callable[..., WordTokenEncoder] = WordTokenEncoder,
+    **options: Any,
+) -> tuple[pa.Table, pa.Table]:
+    """As recall, and what pools put into quarantine; `read_by` makes the token encoders."""
     turn_table, request_table = make_turns(turns), make_requests(requests)
     return pools(
         request_table,
@@ -102,7 +116,7 @@ def recall(
         turn_vectors(turn_table, WordEmbedder())[0],
         request_vectors(request_table, WordEmbedder())[0],
         PoolOptions(**options),
-        {name: late_tables(turn_table, request_table, WordTokenEncoder(salt=name), source, code) for name in encoders},
+        {name: late_tables(turn_table, request_table, read_by(salt=name), source, code) for name in encoders},
     )
 
 
@@ -133,3 +147,8 @@ def request_table() -> Callable[[Sequence[dict[str, Any]]], pa.Table]:
 @pytest.fixture(scope="session")
 def recall_pools() -> Callable[..., pa.Table]:
     return recall
+
+
+@pytest.fixture(scope="session")
+def pools_and_notes() -> Callable[..., tuple[pa.Table, pa.Table]]:
+    return recall_and_notes

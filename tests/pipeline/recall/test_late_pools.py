@@ -12,13 +12,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from word_tokens import WordTokenEncoder
+from word_tokens import FoldedTokenEncoder, WordTokenEncoder
 
 from pipeline.recall.analyzer import analyze
 from pipeline.recall.late.rescore import FUNCTION_WEIGHT
 from pipeline.recall.options import CHANNEL_NAMES, CHEAP, LATE, PoolOptions
 
 Recall = Callable[..., pa.Table]
+Noting = Callable[..., tuple[pa.Table, pa.Table]]
 WORDS = st.sampled_from(["apple", "pear", "plum", "fig", "apples", "the", "nan"])
 TEXT = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
 SESSIONS = st.lists(st.lists(TEXT, min_size=1, max_size=4), min_size=1, max_size=4)
@@ -70,6 +71,53 @@ def test_codes_that_were_stored_and_those_made_on_the_fly_give_one_pool(
     options = {**EVERY, "prefilter": prefilter, "code": code}
     stored, fresh = (recall_pools(turns_of(sessions), requests, source=s, **options) for s in ("stored", "on_the_fly"))
     assert stored.equals(fresh)
+
+
+@settings(max_examples=20)
+@given(SESSIONS, SESSIONS, TEXT, st.sampled_from(["int8", "pooled"]))
+def test_an_encoder_that_reads_each_history_in_its_own_way_gives_one_pool_from_either_source(
+    pools_and_notes: Noting, sessions: list[list[str]], others: list[list[str]], text: str, code: str
+) -> None:
+    turns = turns_of(sessions) + [{**turn, "at": ("i", *turn["at"][1:])} for turn in turns_of(others)]
+    requests = [*asking(text), {"id": "q", "history": "i", "text": text}]
+    options = {**EVERY, "code": code, "read_by": FoldedTokenEncoder}
+    stored, fresh = (pools_and_notes(turns, requests, source=s, **options)[0] for s in ("stored", "on_the_fly"))
+    assert stored.equals(fresh)
+
+
+@pytest.mark.flash
+def test_codes_made_on_the_fly_are_made_by_the_encoder_of_the_history(pools_and_notes: Noting) -> None:
+    said = [[["fig plum", "apple pear"]]] * 2
+    turns = [
+        {**turn, "at": (name, *turn["at"][1:])}
+        for name, texts in zip("hi", said, strict=True)
+        for turn in turns_of(texts)
+    ]
+    requests = [{"id": name, "history": name, "text": "fig pear"} for name in "hi"]
+    scores = {}
+    for reader in (WordTokenEncoder, FoldedTokenEncoder):
+        options = {"channels": ("bm25", "late_own"), "encoders": ("late",), "source": "on_the_fly", "read_by": reader}
+        found = frame(pools_and_notes(turns, requests, **options)[0]).sort("history_id", "turn_index")
+        scores[reader] = [of["late_own_score"].to_list() for _, of in found.group_by("history_id", maintain_order=True)]
+    assert scores[WordTokenEncoder][0] == scores[WordTokenEncoder][1]
+    assert scores[FoldedTokenEncoder][0] != scores[FoldedTokenEncoder][1]
+
+
+@pytest.mark.flash
+def test_a_turn_with_a_vector_that_is_not_finite_is_noted_where_its_codes_are_made(pools_and_notes: Noting) -> None:
+    turns = turns_of([["fig nan", "plum"], ["nan"]])
+    requests = [*asking("plum"), {"id": "q", "history": "h", "text": "fig"}]
+    options = {"channels": ("bm25", "late_own"), "encoders": ("late",)}
+    found, notes = pools_and_notes(turns, requests, source="on_the_fly", **options)
+    row = {"history_id": "h", "code": "not_finite", "reason": "token encoder words: vector is not finite"}
+    assert [{name: note[name] for name in row} for note in notes.to_pylist()] == [row, row]
+    assert frame(notes).select("session_index", "turn_index", "request_id", "weight").rows() == [
+        (0, 0, None, 0),
+        (1, 0, None, 0),
+    ]
+    stored, put_aside_before = pools_and_notes(turns, requests, source="stored", **options)
+    assert put_aside_before.num_rows == 0
+    assert stored.equals(found)
 
 
 @settings(max_examples=25)

@@ -218,6 +218,6 @@ def test_a_history_of_100_000_turns_takes_seconds() -> None:
         [requests["request_id"], requests["history_id"], asked_values], schema=request_vectors(dim)
     )
     began = time.monotonic()
-    found = pools(requests, turns, terms, vectors, asked_vectors, PoolOptions())
+    found, _ = pools(requests, turns, terms, vectors, asked_vectors, PoolOptions())
     assert time.monotonic() - began < 30
     assert found.num_rows == 128 * n_requests

@@ -215,6 +215,10 @@ def test_requests_in_a_language_find_their_evidence_first_by_its_words_in_other_
     said = text.split("\n")[1:-1]
     turns = turn_table([{"at": (language, k // 4, k % 4), "text": turn} for k, turn in enumerate(said)])
     requests = request_table([{"id": asked, "history": language, "text": asked} for asked in evidence])
-    found = pools(requests, turns, terms(turns), None, None, PoolOptions(channels=("bm25",))).to_pylist()
-    first = {row["request_id"]: 4 * row["session_index"] + row["turn_index"] for row in found if row["bm25_rank"] == 1}
+    found, _ = pools(requests, turns, terms(turns), None, None, PoolOptions(channels=("bm25",)))
+    first = {
+        row["request_id"]: 4 * row["session_index"] + row["turn_index"]
+        for row in found.to_pylist()
+        if row["bm25_rank"] == 1
+    }
     assert first == evidence
