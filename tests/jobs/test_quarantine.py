@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from inside import ITEMS, LEXICAL, ran, said_by_main, stored
 from rich.console import Console
+from tiny_bert import tiny_bert
 
 from cluster import quarantine, rayenv, shard
 from cluster.batches import claim, committed
@@ -16,13 +17,16 @@ from cluster.errors import NoSuchStage
 from cluster.exits import OVER_QUARANTINE
 from cluster.lake import Lake
 from cluster.plan import Plan, State
-from jobs.config import load_profile
+from jobs.config import Profile, load_profile
 from jobs.graph import stages
 from jobs.ingest import ingest
 from jobs.plan import plan
 from jobs.quarantine import Requeued, kept_aside, requeue, rows_aside
 from jobs.quarantine_report import show_groups, show_requeued, show_rows
 from jobs.run import Resources, run
+from models.finetune import FinetuneParams
+from models.tuned_encoder import OF_ALL, save_tuned
+from models.windowed import WindowedConfig
 from pipeline import schemas
 
 SAID = [{"role": "user", "text": "ada moved to Rome"}]
@@ -170,6 +174,28 @@ def test_what_bisection_took_out_is_taken_back_in_and_computed_by_the_next_run(t
         again = pl.read_parquet(f"{lake.url}/pools/*/*/*.parquet", hive_partitioning=False)
         assert again.sort(pl.all()).equals(whole.sort(pl.all()))
     assert requeue(lake, LEXICAL, "pools").units == 0
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("stage_name", ["tuned_turn_tokens", "tuned_request_tokens", "turn_tokens"])
+def test_what_bisection_took_out_of_a_stage_of_either_encoder_is_listed_and_taken_back_in(tmp_path, stage_name):
+    model = tiny_bert(tmp_path / "tiny")
+    encoder = tmp_path / "encoder"
+    save_tuned(encoder, WindowedConfig(str(model), 32), FinetuneParams(), {OF_ALL: {}}, {}, {})
+    late = {"model": str(model), "max_tokens": 32, "tuned": str(encoder)}
+    recall = {"channels": ["bm25", "late_interaction", "tuned_interaction"]}
+    profile = Profile.model_validate({"name": "both", "embedder": None, "late_interaction": late, "recall": recall})
+    lake = stored(tmp_path, ITEMS[:1])
+    (stage,) = [stage for stage in stages(profile, lake.tokenizer) if stage.name == stage_name]
+    (batch,) = committed(lake)
+    of_unit = {"history_id": "h", "session_index": 1, "turn_index": 1, "request_id": "r"}
+    units = pl.DataFrame({**{name: [of_unit[name]] for name in stage.unit}, "weight": [1]})
+    path = lake.quarantine_path(stage_name, batch.buckets[0], batch.name, stage.choice)
+    quarantine.replace(lake.storage, path, quarantine.crash_rows(units, stage, "it kills"), stage, "s")
+    (group,) = kept_aside(lake, stage_name, profile)
+    assert (group.stage, group.choice, group.code) == (stage_name, "=".join(stage.choice), "crash")
+    assert requeue(lake, profile, stage_name) == Requeued(stage_name, 1, 1, stage_name.endswith("turn_tokens"))
+    assert kept_aside(lake, stage_name) == []
 
 
 @pytest.mark.cluster

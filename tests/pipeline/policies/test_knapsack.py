@@ -3,13 +3,21 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.calibration import Calibration
+from models.tokens import token_counter
+from pipeline import schemas
 from pipeline.policies.fill import Candidates, greedy
 from pipeline.policies.knapsack import UNIT, knapsack, knapsack_fill, values
+from pipeline.policies.slates import Catalog
+from pipeline.render.styles import STYLES
+
+COUNTER = token_counter("o200k_base")
+EVEN = Calibration(slope=1.0, intercept=0.0)
 
 pytestmark = pytest.mark.flash
 
@@ -89,3 +97,51 @@ def test_no_candidates_and_no_room_give_empty_plans():
     fill = knapsack_fill(Calibration(slope=1.0, intercept=0.0))
     assert fill(Candidates([], np.zeros(0), [], [], []), [0, 9]) == [[], []]
     assert fill(Candidates([0], np.ones(1), [7], [5], [5]), [9, 10]) == [[], [0]]
+
+
+def in_lean_style(said: list[tuple[int, str, str]]) -> tuple[Catalog, Candidates]:
+    """Turns (session, speaker, text) of one history in lean style, ranked as they stand, all equally probable."""
+    rows = [
+        {"history_id": "h", "session_index": session, "turn_index": place, "session_time": None, "role": "user",
+         "speaker": speaker, "text": text, "n_tokens": 1}
+        for place, (session, speaker, text) in enumerate(said)
+    ]  # fmt: skip
+    turns = pl.DataFrame(rows, schema=pl.DataFrame(schemas.TURNS.empty_table()).schema)
+    catalog = Catalog(turns, turns.select(*schemas.TURN_KEY), STYLES["lean"](COUNTER), COUNTER)
+    ranking = [catalog.place[session, place] for place, (session, _, _) in enumerate(said)]
+    parts = (catalog.shown.session_indices, catalog.line_tokens, catalog.header_tokens)
+    return catalog, Candidates(ranking, np.zeros(len(said)), *parts, catalog.saving)
+
+
+def test_what_turns_save_by_standing_together_is_spent_on_more_of_them_in_rank_order():
+    catalog, candidates = in_lean_style([(1, "Oluwaseun Adeyemi", "It is so.")] * 12)
+    (planned,) = knapsack(candidates, values(EVEN, candidates.scores), [60])
+    (filled,) = knapsack_fill(EVEN)(candidates, [60])
+    assert set(filled) > set(planned)
+    assert filled == candidates.ranking[: len(filled)]
+    assert catalog.render_and_count(sorted(filled))[1] <= 60
+    assert catalog.render_and_count(sorted(candidates.ranking[: len(filled) + 1]))[1] > 60
+
+
+LINES = st.tuples(
+    st.integers(1, 3), st.sampled_from(["Oluwaseun Adeyemi", "Ana"]), st.sampled_from(["Yes.", "So it is."])
+)
+
+
+@settings(max_examples=100)
+@given(st.lists(LINES, max_size=12), st.integers(0, 120))
+def test_under_a_style_that_saves_all_that_was_planned_is_shown_and_no_turn_is_passed_over_that_fits(said, budget):
+    catalog, candidates = in_lean_style(sorted(said))
+    (planned,) = knapsack(candidates, values(EVEN, candidates.scores), [budget])
+    (filled,) = knapsack_fill(EVEN)(candidates, [budget])
+    assert set(planned) <= set(filled)
+    assert filled == [place for place in candidates.ranking if place in filled], "in rank order"
+    if filled:
+        assert catalog.render_and_count(sorted(filled))[1] <= budget
+    taken = list(planned)
+    for place in candidates.ranking:
+        if place in filled:
+            taken += [] if place in planned else [place]
+        else:
+            # Not `> budget`: the plan counts a break after the last line, which the text has not.
+            assert catalog.render_and_count(sorted([*taken, place]))[1] >= budget

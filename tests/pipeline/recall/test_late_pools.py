@@ -87,12 +87,8 @@ def test_an_encoder_that_reads_each_history_in_its_own_way_gives_one_pool_from_e
 
 @pytest.mark.flash
 def test_codes_made_on_the_fly_are_made_by_the_encoder_of_the_history(pools_and_notes: Noting) -> None:
-    said = [[["fig plum", "apple pear"]]] * 2
-    turns = [
-        {**turn, "at": (name, *turn["at"][1:])}
-        for name, texts in zip("hi", said, strict=True)
-        for turn in turns_of(texts)
-    ]
+    said = turns_of([["fig plum", "apple pear"]])
+    turns = [{**turn, "at": (history, *turn["at"][1:])} for history in "hi" for turn in said]
     requests = [{"id": name, "history": name, "text": "fig pear"} for name in "hi"]
     scores = {}
     for reader in (WordTokenEncoder, FoldedTokenEncoder):
