@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,25 @@ def test_commands_are_found_in_blocks_and_in_prose() -> None:
 def test_the_page_about_operations_knows_every_exit_code() -> None:
     told = [int(code) for code in re.findall(r"^\| (\d) \|", OPERATIONS.read_text(), re.MULTILINE)]
     assert told == [exits.DONE, exits.FAILED_SHARDS, exits.NEEDS_BACKFILL, exits.OVER_QUARANTINE]
+
+
+def with_json(group: Any, above: str = "") -> Iterator[str]:
+    """The commands that write JSON, by their words."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from with_json(command, f"{above}{name} ")
+        elif any("--json" in option.opts for option in command.params):
+            yield f"{above}{name}"
+
+
+@pytest.mark.flash
+def test_the_page_about_operations_names_every_command_that_writes_json() -> None:
+    text = OPERATIONS.read_text(encoding="utf-8")
+    for_machines = text[text.index("## For machines") : text.index("## Before the first night")]
+    written = list(with_json(get_command(cli.app)))
+    assert "models card" in written
+    left_out = [words for words in written if not re.search(f"`(slatemill )?{words}[` ]", for_machines)]
+    assert left_out == []
 
 
 @pytest.mark.flash

@@ -2,86 +2,17 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from settling import SCHEMAS, Store, ask, chat, keys
 
 from pipeline.ingest import settle as module
 from pipeline.ingest.arrival import Arrival
-from pipeline.ingest.settle import Settled, settle
 from pipeline.ingest.source import SourceHistory, SourceRequest, SourceSession, SourceTurn, TurnReference
 from pipeline.ingest.staging import Staging
-from pipeline.schemas import LABELS, QUARANTINE, REQUESTS, SOURCES, TURNS
-
-SCHEMAS = {"turns": TURNS, "sources": SOURCES, "requests": REQUESTS, "labels": LABELS, "quarantine": QUARANTINE}
-
-
-class Length:
-    """One token a character."""
-
-    name = "characters"
-
-    def count(self, text: str) -> int:
-        return len(text)
-
-    def count_many(self, texts: Sequence[str]) -> npt.NDArray[np.int32]:
-        return np.array([len(text) for text in texts], np.int32)
-
-
-class Store:
-    """A bucket: what was settled so far."""
-
-    def __init__(self) -> None:
-        self.settled: list[Settled] = []
-
-    def add(self, *histories: SourceHistory) -> Settled:
-        staging = Staging("test")
-        for history in histories:
-            staging.add(history)
-        return self.add_arrivals(staging.take())
-
-    def add_arrivals(self, *arrivals: Arrival) -> Settled:
-        new = settle(
-            arrivals, len(self.settled), self.table("sources"), self.table("requests"), self.table("labels"), Length()
-        )
-        for name, schema in SCHEMAS.items():
-            assert getattr(new, name).schema.equals(schema), name
-            getattr(new, name).validate(full=True)
-        self.settled.append(new)
-        return new
-
-    def table(self, name: str) -> pa.Table:
-        return pa.concat_tables([getattr(one, name) for one in self.settled] or [SCHEMAS[name].empty_table()])
-
-    def rows(self, name: str) -> list[dict[str, Any]]:
-        return self.table(name).to_pylist()
-
-
-def chat(position: int, *texts: str, name: str | None = None) -> SourceSession:
-    return SourceSession(position, name, None, [SourceTurn(at, "user", text) for at, text in enumerate(texts)])
-
-
-def ask(position: int, text: str, *evidence: tuple[int | str, int | str], **more: Any) -> SourceRequest:
-    cited = tuple(TurnReference(session, turn, f"place {session} {turn}") for session, turn in evidence)
-    return SourceRequest(position, f"r{position}", text, evidence=cited, **more)
-
-
-def keys(rows: list[dict[str, Any]]) -> list[tuple[int, int]]:
-    return [(row["session_index"], row["turn_index"]) for row in rows]
-
-
-def text_at(store: Store) -> dict[tuple[str, int, int], str]:
-    return {(row["history_id"], row["session_index"], row["turn_index"]): row["text"] for row in store.rows("turns")}
 
 
 @pytest.mark.flash
@@ -313,116 +244,3 @@ def test_a_history_of_a_hundred_thousand_turns_settles_in_seconds() -> None:
     assert store.add(history).counts["repeated_turns"] == 100_000
     assert time.perf_counter() - begun < 30
     assert keys(store.rows("labels")) == [(999, 99)]
-
-
-texts = st.sampled_from(["a", "b", "c", "ok"])
-
-
-@st.composite
-def growths(draw: st.DrawFn) -> list[list[tuple[str | None, list[str]]]]:
-    """Deliveries of one history, each a continuation of the one before: sessions with or without ids."""
-    names = draw(st.lists(st.sampled_from([None, "s", "t"]), min_size=1, max_size=4))
-    whole = [(name, draw(st.lists(texts, min_size=1, max_size=4))) for name in names]
-    cuts = draw(st.lists(st.tuples(*[st.integers(0, len(said)) for _, said in whole]), max_size=3))
-    deliveries, reached = [], [0] * len(whole)
-    for cut in [*cuts, tuple(len(said) for _, said in whole)]:
-        reached = [max(pair) for pair in zip(reached, cut, strict=True)]
-        deliveries.append([(name, said[:upto]) for (name, said), upto in zip(whole, reached, strict=True)])
-    return deliveries
-
-
-def as_history(item: int, delivery: list[tuple[str | None, list[str]]]) -> SourceHistory:
-    sessions = [chat(at, *said, name=name) for at, (name, said) in enumerate(delivery)]
-    evidence = [(at, turn) for at, (_, said) in enumerate(delivery) for turn in range(len(said))]
-    return SourceHistory(
-        "h", item, sessions, [SourceRequest(0, f"r{item}", "?", evidence=ask(0, "", *evidence).evidence)]
-    )
-
-
-@settings(deadline=None, max_examples=60)
-@given(growths(), st.booleans())
-def test_however_a_history_grows_its_turns_are_neither_lost_nor_doubled(
-    deliveries: list[list[tuple[str | None, list[str]]]], in_one_batch: bool
-) -> None:
-    store = Store()
-    histories = [as_history(item, delivery) for item, delivery in enumerate(deliveries)]
-    if in_one_batch:
-        store.add(*histories)
-    else:
-        for history in histories:
-            store.add(history)
-    delivered = Counter(text for _, said in deliveries[-1] for text in said)
-    assert Counter(row["text"] for row in store.rows("turns")) == delivered
-    placed = text_at(store)
-    assert len(placed) == store.table("turns").num_rows
-    labels = Counter()
-    for row in store.rows("labels"):
-        labels[row["request_id"], placed["h", row["session_index"], row["turn_index"]]] += 1
-    assert labels == Counter(
-        (f"r{item}", text) for item, delivery in enumerate(deliveries) for _, said in delivery for text in said
-    )
-    first_parts = {row["session_key"]: row["session_index"] for row in reversed(store.rows("sources"))}
-    for row in store.rows("sources"):
-        first = first_parts[row["session_key"]]
-        assert row["continues"] == (None if row["session_index"] == first else first)
-    repeated = store.add(*histories)
-    assert [getattr(repeated, name).num_rows for name in SCHEMAS] == [0] * 5
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.lists(growths(), min_size=1, max_size=4), st.randoms())
-def test_the_order_of_histories_and_the_cutting_into_arrivals_change_nothing(
-    growing: list[list[list[tuple[str | None, list[str]]]]], dice: random.Random
-) -> None:
-    histories = [as_history(0, deliveries[-1]) for deliveries in growing]
-    for number, history in enumerate(histories):
-        history.history_id = f"h{number}"
-
-    def settled(order: list[int], apart: bool) -> Settled:
-        stagings = [Staging("test") for _ in order] if apart else [Staging("test")] * len(order)
-        for item, (number, staging) in enumerate(zip(order, stagings, strict=True)):
-            histories[number].item = item
-            staging.add(histories[number])
-        arrivals = [staging.take() for staging in dict.fromkeys(stagings)]
-        return Store().add_arrivals(*(reversed(arrivals) if apart else arrivals))
-
-    order = list(range(len(histories)))
-    straight = settled(order, apart=False)
-    dice.shuffle(order)
-    shuffled = settled(order, apart=True)
-    for name in ("turns", "sources", "requests", "labels"):
-        assert getattr(straight, name).equals(getattr(shuffled, name)), name
-
-
-@pytest.mark.flash
-@settings(max_examples=20)
-@given(st.randoms(use_true_random=False))
-def test_what_is_settled_hangs_on_the_order_of_the_source_and_not_on_that_of_the_rows_given(
-    mixing: random.Random,
-) -> None:
-    def mixed(table: pa.Table) -> pa.Table:
-        return table.take(pa.array(mixing.sample(range(table.num_rows), table.num_rows), pa.int64()))
-
-    edited = [SourceSession(0, "s", None, [SourceTurn(0, "user", text, name="m")]) for text in ("one", "two", "three")]
-    nights = [
-        [SourceHistory("h", 0, [edited[0]], [])],
-        [SourceHistory("h", 0, [edited[1]], []), SourceHistory("h", 1, [edited[2], chat(1, "x", "y")], [])],
-        [
-            SourceHistory("h", at, [chat(0, "x", "y")], [ask(0, text, ("s", "m"), ("s", 0))])
-            for at, text in enumerate("abc")
-        ],
-    ]
-    in_order, shuffled = Store(), Store()
-    for night in nights:
-        staging = Staging("test")
-        for history in night:
-            staging.add(history)
-        arrival = staging.take()
-        in_order.add_arrivals(arrival)
-        stored = [mixed(shuffled.table(name)) for name in ("sources", "requests", "labels")]
-        tables = {name: mixed(getattr(arrival, name)) for name in ("turns", "requests", "citations", "quarantine")}
-        shuffled.settled.append(settle([Arrival(**tables)], len(shuffled.settled), *stored, Length()))
-    for name in SCHEMAS:
-        assert shuffled.table(name).equals(in_order.table(name)), name
-    assert (in_order.table("requests").num_rows, in_order.table("labels").num_rows) == (1, 1)
-    assert in_order.rows("labels")[0]["session_index"] == in_order.rows("turns")[2]["session_index"]
