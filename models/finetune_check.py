@@ -27,23 +27,23 @@ def mean_reciprocal_rank(
         return float("nan")
     model = load_multi_vector(base, sizes.max_tokens)
     take_tensors(model, tensors)
-    queries = list(dict.fromkeys(example.query for example in examples))
+    requests = list(dict.fromkeys(example.request for example in examples))
     turns = list(dict.fromkeys(text for each in examples for text in (each.positive, *each.negatives)))
     dim = int(model.get_embedding_dimension() or 0)
-    asked = encode_tokens(model, model.tokenizer, queries, "query", sizes, dim)
+    asked = encode_tokens(model, model.tokenizer, requests, "query", sizes, dim)
     said = encode_tokens(model, model.tokenizer, turns, "document", sizes, dim)
-    of_query = dict(
-        zip(queries, np.split(asked.vectors, np.searchsorted(asked.text, np.arange(1, len(queries)))), strict=True)
+    of_request = dict(
+        zip(requests, np.split(asked.vectors, np.searchsorted(asked.text, np.arange(1, len(requests)))), strict=True)
     )
     of_turn = dict(
         zip(turns, np.split(said.vectors, np.searchsorted(said.text, np.arange(1, len(turns)))), strict=True)
     )
     found = []
     for example in examples:
-        query = of_query[example.query]
-        weights = np.asarray([*example.weights, *[1.0] * len(query)][: len(query)])
+        request = of_request[example.request]
+        weights = np.asarray([*example.weights, *[1.0] * len(request)][: len(request)])
         scores = [
-            float(weights @ (query @ of_turn[text].T).max(axis=1, initial=-1.0))
+            float(weights @ (request @ of_turn[text].T).max(axis=1, initial=-1.0))
             for text in (example.positive, *example.negatives)
         ]
         found.append(1.0 / sum(score >= scores[0] for score in scores))

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from tiny_bert import tiny_bert
 
-from models.finetune import Example, FinetuneParams, finetune, share_of_rate
+from models.finetune import Example, FinetuneParams, finetune, share_of_rate, token_vectors
 from models.finetune_check import mean_reciprocal_rank
+from models.resolve import resolve
 from models.token_encoder import load_multi_vector
 from models.windows import WindowSizes
 
@@ -37,16 +38,27 @@ def test_only_the_upper_layers_change_and_equal_examples_give_equal_tensors(base
     assert not all(tensor.equal(other[name]) for name, tensor in tuned.items())
 
 
-def test_evidence_comes_to_stand_before_its_negatives(base: Path) -> None:
+def test_evidence_comes_to_stand_before_its_negatives() -> None:
     # The words of the negatives are those of the request: nothing but learning puts the evidence first.
     hard = [
-        Example("where is the kite?", "a blue drum", ("where is the kite ?", "the kite is"), ()),
-        Example("where is my lamp?", "red fern", ("where is my lamp ?", "my lamp"), ()),
+        Example("where is the kite?", "a blue drum", ("where is the kite ?", "the kite is here"), ()),
+        Example("where is my lamp?", "red fern", ("where is my lamp ?", "my lamp is mine"), ()),
     ]
-    tensors = finetune(base, hard, PARAMS.model_copy(update={"layers": 2, "epochs": 60, "negatives": 2}))
-    before, after = (mean_reciprocal_rank(base, state, hard, WindowSizes(32)) for state in ({}, tensors))
-    assert before < 0.5
-    assert after > before
+    model = resolve("all-MiniLM-L6-v2").path
+    tensors = finetune(model, hard, FinetuneParams(epochs=10, batch_size=2, learning_rate=5e-4, negatives=2))
+    before, after = (mean_reciprocal_rank(model, state, hard, WindowSizes(32)) for state in ({}, tensors))
+    assert before == pytest.approx(1 / 3)
+    assert after >= 0.5
+
+
+def test_texts_are_read_as_each_alone_whatever_their_lengths(base: Path) -> None:
+    model = load_multi_vector(base, PARAMS.max_tokens)
+    texts = ["red kite " * repeated for repeated in (5, 1, 9, 2, 7, 3, 8, 4, 6, 12)]
+    together, mask = token_vectors(model, texts, "document", PARAMS.max_tokens)
+    assert mask.sum(1).tolist() == [10, 2, 18, 4, 14, 6, 16, 8, 12, 24]
+    for row, text in enumerate(texts):
+        alone, places = token_vectors(model, [text], "document", PARAMS.max_tokens)
+        assert together[row][mask[row]].allclose(alone[0][places[0]], atol=1e-5)
 
 
 @pytest.mark.flash
