@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 SEED_RECIPE = "agentmemrec"
+TUNED = "tuned"
 
 
 def commands(source: str, train: str, test: str, profiles: list[str], workers: str) -> list[list[str]]:
@@ -23,10 +24,12 @@ def commands(source: str, train: str, test: str, profiles: list[str], workers: s
     for lake, items in (("learned", train), ("asked", test)):
         made += [["init", lake], ["ingest", lake, source, "--items", items]]
     for profile in profiles:
-        if profile == "tuned":
-            made.append(["finetune", "learned", "--profile", profile, "--workers", workers])
-        made.append(["train", "learned", "--profile", profile, "--workers", workers, "--out", f"ranker-{profile}"])
-        made.append(["run", "asked", "--profile", profile, "--workers", workers, "--ranker", f"ranker-{profile}"])
+        with_it = ["--profile", profile, "--workers", workers]
+        if profile == TUNED:
+            made.append(["finetune", "learned", *with_it])
+            with_it += ["--backfill", "tuned_turn_tokens"]  # beside the codes of the frozen encoder
+        made.append(["train", "learned", *with_it, "--out", f"ranker-{profile}"])
+        made.append(["run", "asked", *with_it, "--ranker", f"ranker-{profile}"])
         made.append(["evaluate", "asked", "--profile", profile, "--json", f"{profile}.json"])
     for profile in profiles:
         if profile != SEED_RECIPE:
