@@ -92,12 +92,13 @@ large overtakes it was not, and the border is a guess.
 
 
 class RankerOptions(BaseModel):
-    """What a profile says of its ranker: a preset (`size`; `auto` goes by the requests learned from), and what of it
-    is to be otherwise."""
+    """What a profile says of its ranker: a preset (`size`; `auto` goes by the requests learned from), what of it is to
+    be otherwise, and `features`: those of the profile's that it learns from (default: all)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     size: Size = "auto"
+    features: tuple[str, ...] | None = Field(default=None, min_length=1)
     num_leaves: Leaves | None = None
     trees: Trees | None = None
     learning_rate: Rate | None = None
@@ -115,5 +116,5 @@ class RankerOptions(BaseModel):
 
     def params(self, n_groups: int) -> RankerParams:
         """The parameters of a fit on `n_groups` requests."""
-        own = self.model_dump(exclude={"size"}, exclude_none=True)
+        own = self.model_dump(exclude={"size", "features"}, exclude_none=True)
         return RankerParams.model_validate({**PRESETS[self.size_for(n_groups)].model_dump(), **own})
