@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from jobs.names import PROFILE_FILES, profile_names
-from models.ranker_params import RankerOptions
+from models.ranker_params import POSITION, RankerOptions
 from models.windowed import WindowedConfig
 from models.windows import Dtype
 from pipeline.features.registry import AGENTMEMREC, CROSS_ENCODER, default_features, feature
@@ -126,6 +126,10 @@ class Profile(_Strict):
             feature(name, self.recall.scored)
         if lacking := [name for name in self.learned_features if name not in self.features]:
             raise ValueError(f"ranker.features names what features does not: {', '.join(lacking)}")
+        if self.ranker.prior and POSITION not in self.learned_features:
+            raise ValueError(
+                f"ranker.prior goes by {POSITION}, which the ranker does not learn from: name it, or set 0"
+            )
         if self.cross_encoder is not None and CROSS_ENCODER.name not in self.features:
             raise ValueError(
                 "cross_encoder is set, but features does not name cross_encoder: name it, or set it to null"

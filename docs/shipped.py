@@ -1,0 +1,103 @@
+"""Makes the rankers that come with slatemill, from generated histories alone: no label of a real one is read.
+
+    python docs/shipped.py
+
+makes a lake in `.shipped`, prints each command before it runs it, and puts the ranker of the profile `default` into
+models/shipped. With LoCoMo's JSON it then says how good the ranker is on some conversations of it, beside the order of
+recall, and changes nothing:
+
+    python docs/shipped.py --judge locomo10.json --items 0-2
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+PROFILE = "default"
+SHIPPED = ROOT / "models" / "shipped" / PROFILE
+
+HISTORIES = ((4101, 30, 12, 4), (4102, 40, 20, 6))
+"""What is generated: seed, histories, sessions of each, and requests over each. Seeds that nothing else here uses."""
+
+RANKER: dict[str, object] = {"size": "small"}
+"""How it is fitted: the profile's own ranker but for this."""
+
+_PROGRAM = "import sys; sys.argv[0] = 'slatemill'; from jobs.cli import main; main()"
+_ABOUT = """
+## Where it comes from
+
+It comes with slatemill, and runs of profile `{profile}` take it where that has no champion of its own. It was made by
+`python docs/shipped.py` from generated histories alone, so its numbers above are of generated histories, too; how it
+does on others stands in docs/training.md.
+"""
+
+
+def made(workers: str) -> list[list[str]]:
+    """The commands that make the ranker, without the word slatemill."""
+    commands = [["init", "generated"]]
+    for seed, histories, sessions, requests in HISTORIES:
+        sizes = ("--histories", str(histories), "--sessions", str(sessions), "--requests", str(requests))
+        commands.append(["synth", f"{seed}.json", *sizes, "--seed", str(seed)])
+        commands.append(["ingest", "generated", f"{seed}.json"])
+    commands.append(["train", "generated", "--profile", f"./{PROFILE}.yaml", "--workers", workers, "--out", "ranker"])
+    return commands
+
+
+def judged(source: str, items: str, workers: str) -> list[list[str]]:
+    """The commands that judge it on conversations of LoCoMo."""
+    lake = f"locomo-{items}"
+    return [
+        ["init", lake],
+        ["ingest", lake, source, "--items", items],
+        ["run", lake, "--profile", PROFILE, "--workers", workers, "--ranker", f"shipped/{PROFILE}"],
+        ["evaluate", lake, "--profile", PROFILE],
+        ["compare", lake, "--profile", PROFILE, "--against", f"{PROFILE}:recall_order"],
+    ]
+
+
+def profile() -> str:
+    """The profile that the ranker is trained by: that of its name, fitted as RANKER says."""
+    values = yaml.safe_load((ROOT / "jobs" / "profiles" / f"{PROFILE}.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_dump({**values, "ranker": {**values.get("ranker", {}), **RANKER}}, sort_keys=False)
+
+
+def main() -> None:
+    """Runs the commands one after the other; ends with the exit code of the first that fails."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("--judge", type=Path, help="LoCoMo's JSON: judge the ranker that is there, make none")
+    parser.add_argument("--items", default="0-2", help="conversations to judge by")
+    parser.add_argument("--folder", type=Path, default=Path(".shipped"))
+    parser.add_argument("--workers", default=str(os.cpu_count() or 1))
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    if given.judge is not None:
+        _run(judged(str(given.judge.resolve()), given.items, given.workers), given.folder)
+        return
+    (given.folder / f"{PROFILE}.yaml").write_text(profile(), encoding="utf-8")
+    _run(made(given.workers), given.folder)
+    shutil.copytree(given.folder / "ranker", SHIPPED, dirs_exist_ok=True)
+    with (SHIPPED / "card.md").open("a", encoding="utf-8") as card:
+        card.write(_ABOUT.format(profile=PROFILE))
+
+
+def _run(commands: list[list[str]], folder: Path) -> None:
+    store = f"sqlite:///{folder.resolve()}/mlflow.db"
+    for words in commands:
+        print(f"$ slatemill {shlex.join(words)}", flush=True)
+        environment = {**os.environ, "MLFLOW_TRACKING_URI": store}
+        done = subprocess.run([sys.executable, "-c", _PROGRAM, *words], cwd=folder, env=environment, check=False)
+        if done.returncode:
+            sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()
