@@ -240,7 +240,7 @@ def _start(matrix: Matrix, feature_names: Sequence[str], params: RankerParams) -
     if not params.prior or POSITION not in feature_names:
         return np.zeros(len(matrix), np.float64)
     position = matrix[:, list(feature_names).index(POSITION)].astype(np.float64)
-    found: Scores = -params.prior * np.log(position)
+    found: Scores = -params.prior * position
     return found
 
 

@@ -47,8 +47,8 @@ class RankerParams(BaseModel):
     `lambdarank_truncation_level`."""
     early_stopping_rounds: Rounds = 0
     prior: Prior = 0.0
-    """How much a fit holds to the order of recall: trees correct a score of -prior * ln(pool_position), where that is
-    among the features. 0: they start from nothing."""
+    """How much a fit holds to the order of recall: trees correct a score that falls by so much with every place of the
+    pool, where `pool_position` is among the features. 0: they start from nothing."""
     rising: tuple[str, ...] = ()
     """Features with which a score may only rise, and `falling` those with which it may only fall, all else equal:
     what histories of one kind teach by chance then carries over to no other."""
