@@ -132,8 +132,8 @@ def _use(facts: Facts) -> Iterator[str]:
     yield f"- It orders a pool of {facts.profile.recall.pool_size}; what recall did not find it cannot show."
     yield "- Its scores compare candidates of one request, and mean nothing across requests."
     yield "- Other languages, kinds of history and kinds of request than those above are not measured."
-    yield "- It takes these features by name, as this profile makes them; a profile that recalls otherwise needs its own"
-    yield "  ranker."
+    yield "- It takes these features by name, as this profile makes them; a profile that recalls otherwise needs its"
+    yield "  own ranker."
     yield "- Labels are taken as they came: evidence that nobody marked counts against a candidate."
 
 

@@ -48,17 +48,17 @@ def test_a_run_takes_it_a_second_does_nothing_and_show_evaluate_and_status_know_
     assert (code, {stage["done"] for stage in json.loads(out)["stages"]}) == (0, {0})
     assert {name for name in ("mlflow", "lightgbm") if name in sys.modules} == loaded
 
-    code, out, err = say("show", "lake", ITEMS[0]["question_id"], "--policy", "lambdarank")
+    code, out, err = say("show", "lake", ITEMS[0]["question_id"], "--policy", "lambdarank", "--json")
     assert (code, err) == (0, "")
-    assert "moved by" in out
-    assert "ranker: " not in out, "no note that it cannot be loaded"
+    assert json.loads(out)["notes"] == [], "it can be loaded"
+    assert all(turn["contributions"] for turn in json.loads(out)["slate"]["turns"])
     assert say("status", "lake")[0] == 0
     assert sorted(path.name for path in place.iterdir()) == ["items.json", "lake"], "no store was made"
 
     measured, about = evaluate(Lake.open(f"{place}/lake"), "default", None, draws=100, seed=0)
     ranker = shipped("shipped/default")
     assert (about["ranker"], about["ranker_source"]) == (ranker.identity, "shipped/default")
-    assert measured.n_trained_on == 0, "it has seen none of a user's histories"
+    assert measured.left_out_trained_on == 0, "it has seen none of a user's histories"
 
 
 def test_its_card_is_shown(say):
