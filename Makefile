@@ -29,7 +29,7 @@ lint: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m jobs.bench
 
-# The ranker that comes with slatemill, learned anew from generated histories: half an hour on two cores.
+# The ranker that comes with slatemill, learned anew from generated histories: a quarter of an hour on two cores.
 shipped: $(STAMP)
 	$(BIN)/python docs/shipped.py
 

@@ -135,7 +135,7 @@ def test_one_history_is_fitted_and_not_validated(tight, tmp_path):
     trained = train(lake, tight, Resources(workers=1))
     assert trained.validated.crossval is None
     assert trained.ranker.params.trees == PRESETS["small"].trees
-    assert "no cross-validation" in trained.ranker.card
+    assert "it was not cross-validated" in trained.ranker.card
     out = io.StringIO()
     show_training(trained, Console(file=out, width=80))
     assert "not cross-validated" in out.getvalue()
