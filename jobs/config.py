@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from jobs.names import PROFILE_FILES, profile_names
-from models.ranker_params import RankerOptions
+from models.ranker_params import POSITION, RankerOptions
 from models.windowed import WindowedConfig
 from models.windows import Dtype
 from pipeline.features.registry import AGENTMEMREC, CROSS_ENCODER, default_features, feature
@@ -124,6 +124,12 @@ class Profile(_Strict):
             raise ValueError("features must be distinct")
         for name in self.features:
             feature(name, self.recall.scored)
+        if lacking := [name for name in self.learned_features if name not in self.features]:
+            raise ValueError(f"ranker.features names what features does not: {', '.join(lacking)}")
+        if self.ranker.prior and POSITION not in self.learned_features:
+            raise ValueError(
+                f"ranker.prior goes by {POSITION}, which the ranker does not learn from: name it, or set 0"
+            )
         if self.cross_encoder is not None and CROSS_ENCODER.name not in self.features:
             raise ValueError(
                 "cross_encoder is set, but features does not name cross_encoder: name it, or set it to null"
@@ -147,6 +153,11 @@ class Profile(_Strict):
     def rankings(self) -> tuple[str, ...]:
         """The policies that are none of ours: rankings that a lake must hold."""
         return tuple(policy for policy in self.slates.policies if policy not in self.own_policies)
+
+    @property
+    def learned_features(self) -> tuple[str, ...]:
+        """The features that a ranker of this profile learns from."""
+        return self.ranker.features or self.features
 
     @property
     def learned_policies(self) -> tuple[str, ...]:

@@ -277,14 +277,15 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
 
 
 def require_own_features(ranker: LightGBMRanker, profile: Profile) -> None:
-    """Raises RankerError for a ranker that was trained on other features than the profile names, or in other order."""
-    if ranker.feature_names == profile.features:
+    """Raises RankerError for a ranker that takes features which the profile does not make: of those that it makes, a
+    ranker takes its own, by name."""
+    lacking = [name for name in ranker.feature_names if name not in profile.features]
+    if not lacking:
         return
-    other = sorted(set(ranker.feature_names) ^ set(profile.features))
-    differ = f"{', '.join(other[:5])}{' ...' if len(other) > 5 else ''}" if other else "their order"
     raise RankerError(
-        f"the ranker (of profile {ranker.profile}) was trained on other features than profile {profile.name} names "
-        f"({differ}): run `slatemill train LAKE --profile {profile.name}`, or name another with --ranker"
+        f"the ranker (of profile {ranker.profile}) was trained on features that profile {profile.name} does not make "
+        f"({', '.join(lacking[:5])}{' ...' if len(lacking) > 5 else ''}): run `slatemill train LAKE --profile "
+        f"{profile.name}`, or name another with --ranker"
     )
 
 

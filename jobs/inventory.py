@@ -1,4 +1,4 @@
-"""`slatemill models list`: every model that a profile or a package names, and where it is."""
+"""`slatemill models list`: every model that a profile or a package names, and rankers that come along."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.text import Text
 
 from jobs.config import Profile, load_profile
 from jobs.names import profile_names
+from models import shipped
 from models.resolve import PACKAGES, ModelNotFound, find_here
 
 
@@ -45,7 +46,7 @@ def models_of(profile: Profile) -> Iterator[tuple[str, str]]:
 
 
 def inventory() -> list[Entry]:
-    """The models of the profiles that come with slatemill, then those that only a package carries."""
+    """The models of the profiles that come with slatemill, those that only a package carries, and its rankers."""
     named: dict[tuple[str, str], list[str]] = {}
     for profile in profile_names():
         for model in models_of(load_profile(profile)):
@@ -53,7 +54,7 @@ def inventory() -> list[Entry]:
     for key, package in PACKAGES.items():
         model = next((model for model in named if model[0].lower() == key), (key, package.kind))
         named.setdefault(model, []).append(f"package {package.distribution}")
-    return [_entry(name, kind, by) for (name, kind), by in named.items()]
+    return [_entry(name, kind, by) for (name, kind), by in named.items()] + list(map(_ranker, shipped.names()))
 
 
 def show_inventory(entries: list[Entry], out: Console) -> None:
@@ -64,9 +65,13 @@ def show_inventory(entries: list[Entry], out: Console) -> None:
         if entry.path is None:
             lines.append(f"not here: {entry.to_do}")
         else:
-            lines += [f"{entry.found_in}, {(entry.bytes or 0) / 1e6:,.0f} MB", entry.path]
+            lines += [f"{entry.found_in}, {_megabytes(entry.bytes or 0)}", entry.path]
         style = "yellow" if entry.path is None else ""
         out.print(Padding(Text("\n".join(lines), style=style, overflow="fold"), (0, 0, 0, 2)))
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e6:.1f} MB"
 
 
 def _entry(name: str, kind: str, named_by: list[str]) -> Entry:
@@ -77,6 +82,12 @@ def _entry(name: str, kind: str, named_by: list[str]) -> Entry:
     if found is None:
         return Entry(name, kind, tuple(named_by), None, None, None, f"slatemill models fetch {name}")
     return Entry(name, kind, tuple(named_by), found.found_in, str(found.path), _size(found.path), "")
+
+
+def _ranker(profile: str) -> Entry:
+    folder = shipped.FOLDER / profile
+    name = f"{shipped.PREFIX}{profile}"
+    return Entry(name, "ranker", (f"profile {profile}",), "slatemill", str(folder), _size(folder), "")
 
 
 def _size(folder: Path) -> int:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from models.calibration import Calibration
-from models.ranker_params import RankerParams
+from models.ranker_params import POSITION, RankerParams
 
 if TYPE_CHECKING:
     import lightgbm
@@ -79,13 +79,15 @@ class LightGBMRanker:
 
     @cached_property
     def identity(self) -> str:
-        """SHA-256 (hex) of what decides slates: the trees, the features' names and order, and the calibration.
+        """SHA-256 (hex) of what decides slates: the trees, what they correct, the features' names and order, and the
+        calibration.
 
         Not of the parameters that LightGBM writes below its trees: equal trees give equal slates however they came.
         """
         names, trees = json.dumps(self.feature_names), self.model_text.partition(_END_OF_TREES)[0]
+        prior = f"\nprior {self.params.prior}" if self.params.prior else ""
         calibrated = "" if self.calibration is None else f"\n{self.calibration.model_dump_json()}"
-        return hashlib.sha256(f"{names}\n{trees}{calibrated}".encode()).hexdigest()
+        return hashlib.sha256(f"{names}\n{trees}{prior}{calibrated}".encode()).hexdigest()
 
     def score(self, features: Matrix, names: Sequence[str]) -> Scores:
         """Scores, shape (n,), of features of shape (n, len(names)); NaN is missing.
@@ -95,7 +97,8 @@ class LightGBMRanker:
         self._require_own(features, names)
         if not len(features):
             return np.zeros(0, np.float64)
-        return np.asarray(self._booster.predict(features, num_threads=1), np.float64)
+        corrections = np.asarray(self._booster.predict(features, num_threads=1), np.float64)
+        return corrections + _start(features, names, self.params)
 
     def contributions(self, features: Matrix, names: Sequence[str]) -> Scores:
         """What each feature adds to each score: shape (n, len(names) + 1), the last column the base, equal in all rows.
@@ -105,7 +108,10 @@ class LightGBMRanker:
         self._require_own(features, names)
         if not len(features):
             return np.zeros((0, len(names) + 1), np.float64)
-        return np.asarray(self._booster.predict(features, pred_contrib=True, num_threads=1), np.float64)
+        added = np.asarray(self._booster.predict(features, pred_contrib=True, num_threads=1), np.float64)
+        if POSITION in self.feature_names:
+            added[:, self.feature_names.index(POSITION)] += _start(features, names, self.params)
+        return added
 
     def importances(self) -> dict[str, dict[str, float]]:
         """Importance of each feature by kind: `gain` (total reduction of the loss) and `split` (number of uses)."""
@@ -200,8 +206,8 @@ def fit(
     """
     import lightgbm  # noqa: PLC0415 - a second
 
-    data = _dataset(matrix, relevance, group_sizes, feature_names)
-    booster = lightgbm.train(params.lightgbm(), data, num_boost_round=params.trees)
+    data = _dataset(matrix, relevance, group_sizes, feature_names, params)
+    booster = lightgbm.train(params.lightgbm(feature_names), data, num_boost_round=params.trees)
     histories = tuple(sorted(set(seen_histories)))
     return LightGBMRanker(booster.model_to_string(), tuple(feature_names), params, profile, histories)
 
@@ -221,14 +227,25 @@ def best_trees(
         return params.trees
     import lightgbm  # noqa: PLC0415 - a second
 
-    data, watched = (_dataset(*groups, feature_names) for groups in (learned, judged))
+    data, watched = (_dataset(*groups, feature_names, params) for groups in (learned, judged))
     stopping = lightgbm.early_stopping(params.early_stopping_rounds, verbose=False)
-    booster = lightgbm.train(params.lightgbm(), data, params.trees, valid_sets=[watched], callbacks=[stopping])
+    booster = lightgbm.train(
+        params.lightgbm(feature_names), data, params.trees, valid_sets=[watched], callbacks=[stopping]
+    )
     return max(1, int(booster.best_iteration))
 
 
+def _start(matrix: Matrix, feature_names: Sequence[str], params: RankerParams) -> Scores:
+    """The score that trees correct, shape (rows,): of the order of recall as much as params.prior says, else 0."""
+    if not params.prior or POSITION not in feature_names:
+        return np.zeros(len(matrix), np.float64)
+    position = matrix[:, list(feature_names).index(POSITION)].astype(np.float64)
+    found: Scores = -params.prior * position
+    return found
+
+
 def _dataset(
-    matrix: Matrix, relevance: Relevance, group_sizes: Sizes, feature_names: Sequence[str]
+    matrix: Matrix, relevance: Relevance, group_sizes: Sizes, feature_names: Sequence[str], params: RankerParams
 ) -> lightgbm.Dataset:
     import lightgbm  # noqa: PLC0415 - a second
 
@@ -237,6 +254,7 @@ def _dataset(
         matrix,
         label=relevance,
         group=group_sizes,
+        init_score=_start(matrix, feature_names, params) if params.prior else None,
         feature_name=list(feature_names),
         params={"verbosity": -1, "feature_pre_filter": False},
     )

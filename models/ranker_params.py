@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,7 +17,11 @@ Rows = Annotated[int, Field(ge=1)]
 Penalty = Annotated[float, Field(ge=0)]
 Rounds = Annotated[int, Field(ge=0)]
 Depth = Annotated[int, Field(ge=1)]
+Prior = Annotated[float, Field(ge=0)]
 Seed = Annotated[int, Field(ge=0)]
+
+POSITION = "pool_position"
+"""The feature that holds a candidate's place in the order of recall, from 1."""
 
 JUDGED_AT = 10
 """Early stopping watches NDCG of so many first candidates."""
@@ -41,11 +46,21 @@ class RankerParams(BaseModel):
     """Pairs are learned from when the better-scored candidate is among so many first ones: LightGBM's
     `lambdarank_truncation_level`."""
     early_stopping_rounds: Rounds = 0
+    prior: Prior = 0.0
+    """How much a fit holds to the order of recall: trees correct a score that falls by so much with every place of the
+    pool, where `pool_position` is among the features. 0: they start from nothing."""
+    rising: tuple[str, ...] = ()
+    """Features with which a score may only rise, and `falling` those with which it may only fall, all else equal:
+    what histories of one kind teach by chance then carries over to no other."""
+    falling: tuple[str, ...] = ()
     seed: Seed = 0
 
-    def lightgbm(self) -> dict[str, Any]:
-        """LightGBM's own parameters: one thread and a fixed seed, so that equal data gives equal bytes."""
+    def lightgbm(self, feature_names: Sequence[str]) -> dict[str, Any]:
+        """LightGBM's own parameters for these features: one thread and a fixed seed, so that equal data gives equal
+        bytes."""
+        directions = [(name in self.rising) - (name in self.falling) for name in feature_names]
         return {
+            **({"monotone_constraints": directions} if any(directions) else {}),
             "objective": "lambdarank",
             "metric": "ndcg",
             "eval_at": [JUDGED_AT],
@@ -92,12 +107,13 @@ large overtakes it was not, and the border is a guess.
 
 
 class RankerOptions(BaseModel):
-    """What a profile says of its ranker: a preset (`size`; `auto` goes by the requests learned from), and what of it
-    is to be otherwise."""
+    """What a profile says of its ranker: a preset (`size`; `auto` goes by the requests learned from), what of it is to
+    be otherwise, and `features`: those of the profile's that it learns from (default: all)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     size: Size = "auto"
+    features: tuple[str, ...] | None = Field(default=None, min_length=1)
     num_leaves: Leaves | None = None
     trees: Trees | None = None
     learning_rate: Rate | None = None
@@ -107,6 +123,9 @@ class RankerOptions(BaseModel):
     bagging_fraction: Fraction | None = None
     truncation: Depth | None = None
     early_stopping_rounds: Rounds | None = None
+    prior: Prior | None = None
+    rising: tuple[str, ...] | None = None
+    falling: tuple[str, ...] | None = None
     seed: Seed | None = None
 
     def size_for(self, n_groups: int) -> str:
@@ -115,5 +134,5 @@ class RankerOptions(BaseModel):
 
     def params(self, n_groups: int) -> RankerParams:
         """The parameters of a fit on `n_groups` requests."""
-        own = self.model_dump(exclude={"size"}, exclude_none=True)
+        own = self.model_dump(exclude={"size", "features"}, exclude_none=True)
         return RankerParams.model_validate({**PRESETS[self.size_for(n_groups)].model_dump(), **own})

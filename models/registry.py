@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 from models.ranker import LightGBMRanker, RankerError
+from models.shipped import shipped
 from models.tracking import client, local_database, log_run, store_is_absent
 from models.user_cache import user_cache, write_atomically
 
@@ -153,7 +154,8 @@ def load_ranker(spec: str | None, profile: str) -> tuple[LightGBMRanker, str] | 
     """The ranker that a run should use, and a line that says which it is.
 
     spec: None for the champion of the profile; a folder that `slatemill train --out` wrote; `NAME` for the champion of
-    a registered model, else its latest version; `NAME@ALIAS`; `NAME/VERSION`; any of these after `models:/`.
+    a registered model, else its latest version; `NAME@ALIAS`; `NAME/VERSION`; any of these after `models:/`; and
+    `shipped/PROFILE`, one that comes with slatemill.
     Returns None when spec is None and the profile has no champion. No store is made by asking. A champion in a local
     database is remembered until that database changes, for loading MLflow takes seconds.
     Raises RankerNotFound, or RankerError for a ranker that was changed since it was written.
@@ -163,6 +165,8 @@ def load_ranker(spec: str | None, profile: str) -> tuple[LightGBMRanker, str] | 
 
 def load_named(spec: str) -> tuple[LightGBMRanker, str]:
     """As load_ranker, of what is named."""
+    if (found := shipped(spec)) is not None:
+        return found, spec
     if Path(spec).is_dir():
         return LightGBMRanker.load(Path(spec)), f"folder {Path(spec).resolve()}"  # it is looked up again later
     match = _SPEC.fullmatch(spec)

@@ -59,6 +59,8 @@ def test_the_wheel_works_outside_the_clone(tmp_path):
         "from jobs.names import profile_names\n"
         "shipped = ['agentmemrec', 'default', 'lexical', 'tuned']\n"
         "assert [load_profile(name).name for name in profile_names()] == shipped\n"
+        "from jobs.ranker_choice import ranker_for\n"
+        "assert ranker_for(load_profile('default'), None)[1] == 'shipped/default'\n"
         "from pipeline.ingest.native import read\n"
         "from pipeline.recall.analyzer import analyze\n"
         "import polars as pl\n"

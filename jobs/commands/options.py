@@ -27,7 +27,8 @@ Backfill = Annotated[
     list[str] | None, typer.Option(help="Costly stage to redo for what arrived before; may be given several times.")
 ]
 RankerName = Annotated[
-    str | None, typer.Option("--ranker", help="Directory or registry name. Default: the profile's champion.")
+    str | None,
+    typer.Option("--ranker", help="Directory or registry name. Default: the profile's champion, else shipped/PROFILE."),
 ]
 Budgets = Annotated[str | None, typer.Option("--budgets", help="Token budgets in place of the profile's: 900,2700")]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="arrival or latest, in place of the profile's.")]
@@ -36,15 +37,17 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard out
 
 def ranker_of(chosen: Profile, named: str | None) -> tuple[LightGBMRanker | None, str | None]:
     """The ranker that a run of a profile uses, and where it lies; says on standard error which it is, or that none."""
-    from models.registry import load_ranker
+    from jobs.ranker_choice import ranker_for
+    from models.shipped import PREFIX
 
     if not chosen.learned_policies:
         return None, None
-    found = load_ranker(named, chosen.name)
+    found = ranker_for(chosen, named)
     if found is None:
         left_out = ", ".join(chosen.learned_policies)
         missing = f"ranker: none yet for profile {chosen.name}, so no slates of policy {left_out}"
         err.print(f"{missing} (`slatemill train` makes one)", markup=False, highlight=False)
         return None, None
-    err.print(f"ranker: {found[1]}", markup=False, highlight=False)
+    comes = ", comes with slatemill, learned from generated histories (`slatemill train` makes your own)"
+    err.print(f"ranker: {found[1]}{comes if found[1].startswith(PREFIX) else ''}", markup=False, highlight=False)
     return found

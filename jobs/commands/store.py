@@ -133,9 +133,10 @@ def synth(
     histories: Annotated[int, typer.Option(min=1)] = 100,
     sessions: Annotated[int, typer.Option(min=1)] = 20,
     seed: Annotated[int, typer.Option()] = 0,
+    requests: Annotated[int, typer.Option(min=1, help="Asked of each history, at most.")] = 1,
 ) -> None:
     """Write generated histories with planted evidence, LongMemEval-shaped."""
     from jobs.synth import synth as write
 
-    size = write(target, histories, sessions, seed)
+    size = write(target, histories, sessions, seed, requests)
     out.print(f"{target}: {histories:,} histories, {size / 1e6:.1f} MB", markup=False, highlight=False, soft_wrap=True)

@@ -11,12 +11,13 @@ from pathlib import Path
 from jobs.config import ModelOptions, Profile
 from jobs.doctor.check import Found, brief
 from jobs.doctor.places import nearest_folder
+from jobs.ranker_choice import ranker_for
 from models import tracking
 from models.cross_encoder import cross_encoder_identity
 from models.embedder import embedder_identity
 from models.encoder_registry import find_tuned
 from models.environment import environment
-from models.registry import EXPERIMENT, load_ranker
+from models.registry import EXPERIMENT
 from models.resolve import find_here, hub_bytes
 from models.token_encoder import token_encoder_identity
 from models.tuned_encoder import TunedEncoderError
@@ -73,7 +74,7 @@ def ranker(profile: Profile) -> Found:
         return Found("ok", f"profile {profile.name} uses none")
     try:
         with _impatient():
-            found = load_ranker(None, profile.name)
+            found = ranker_for(profile, None)
     except Exception as error:  # whatever MLflow lets through: its own check says what is wrong
         return Found("warning", f"the registry does not give it: {brief(error)[:_SHORT]}", "see mlflow above")
     if found is None:

@@ -38,7 +38,8 @@ def card(ranker: LightGBMRanker, facts: Facts) -> str:
 
 
 def _head(ranker: LightGBMRanker, facts: Facts) -> Iterator[str]:
-    params = ", ".join(f"{name} {value:g}" for name, value in ranker.params.model_dump().items())
+    told = ranker.params.model_dump(exclude={"rising", "falling"})
+    params = ", ".join(f"{name} {value:g}" for name, value in told.items())
     yield f"# Ranker of profile {facts.profile.name}"
     yield ""
     yield "LightGBM LambdaRank over the features of a pool: it orders the candidates of a request, and the slate is"
@@ -47,6 +48,9 @@ def _head(ranker: LightGBMRanker, facts: Facts) -> Iterator[str]:
     yield f"- identity: `{ranker.identity}`"
     yield f"- code: {facts.code}"
     yield f"- parameters ({facts.size}): {params}"
+    for direction, names in (("rise", ranker.params.rising), ("fall", ranker.params.falling)):
+        if names:
+            yield f"- a score may only {direction} with: {', '.join(names)}"
 
 
 def _data(facts: Facts) -> Iterator[str]:
@@ -128,8 +132,8 @@ def _use(facts: Facts) -> Iterator[str]:
     yield f"- It orders a pool of {facts.profile.recall.pool_size}; what recall did not find it cannot show."
     yield "- Its scores compare candidates of one request, and mean nothing across requests."
     yield "- Other languages, kinds of history and kinds of request than those above are not measured."
-    yield "- It takes these features in this order, as this profile makes them; a profile that recalls otherwise needs"
-    yield "  its own ranker."
+    yield "- It takes these features by name, as this profile makes them; a profile that recalls otherwise needs its"
+    yield "  own ranker."
     yield "- Labels are taken as they came: evidence that nobody marked counts against a candidate."
 
 

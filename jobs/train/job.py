@@ -106,7 +106,7 @@ def train(lake: Lake, profile: Profile, resources: Resources, wanted: Wanted = W
     """
     with rayenv.session(resources.workers, resources.address):
         make_features(lake, profile, resources)
-        names = profile.features
+        names = profile.learned_features
         features, labels = gather(lake, profile)
         held = held_out(features["history_id"], wanted.holdout)
         learned = training_groups(features.filter(pc.invert(held)), labels, names)
@@ -148,7 +148,7 @@ def _validate(
     fold_of = assign(learned.history_ids, wanted.folds)
     if len(set(fold_of.values())) < 2:
         return Validated()
-    names = profile.features
+    names = profile.learned_features
     known = [name for column, name in enumerate(names) if not np.isnan(learned.matrix[:, column]).all()]
     ablated = ablations(known, groups_of(profile), channels_of(profile)) if wanted.ablate else []
     shorter = curve(names) if wanted.curve else []

@@ -17,7 +17,8 @@ class Case:
     """A question, its evidence (one statement a session, in the order of time) and its near misses.
 
     `answer` gets the times of the evidence sessions. `families` are those of the question: other facts of a history
-    come from other families, so that they cannot change the answer.
+    come from other families, so that they cannot change the answer. `subject` is what a question without families is
+    about.
     """
 
     question_type: str
@@ -26,6 +27,12 @@ class Case:
     evidence: tuple[Statement, ...]
     near: tuple[Statement, ...]
     families: tuple[Family, ...] = ()
+    subject: str = ""
+
+    @property
+    def about(self) -> frozenset[str]:
+        """Names of all that the question is about: two questions of one history share none."""
+        return frozenset(name for name in (*(family.name for family in self.families), self.subject) if name)
 
 
 def always(answer: str) -> Answer:

@@ -40,6 +40,8 @@ def test_agentmemrec_is_the_recipe_of_the_paper():
         ("name: x\ncross_encoder: {modle: m}", "unknown key cross_encoder.modle; did you mean model"),
         ("name: x\ncross_encoder: {top: 0}", "cross_encoder.top"),
         ("name: x\ncross_encoder: {}\nfeatures: [role]", "features does not name cross_encoder"),
+        ("name: x\nfeatures: [role]\nranker: {features: [n_tokens, role]}", "ranker.features names .*: n_tokens"),
+        ("name: x\nfeatures: [role]\nranker: {prior: 1}", "ranker.prior goes by pool_position"),
         ("name: a/b", "name"),
         ("- 1", "must be a mapping"),
         ("a: [", "is not YAML"),
@@ -54,6 +56,12 @@ def test_a_profile_may_name_every_policy_of_its_channels_and_no_other():
     named = "[recall_order, bm25_order, lambdarank, adaptive_k, knapsack, oracle]"
     profile = parse_profile(f"name: x\nrecall: {{channels: [bm25]}}\nslates: {{policies: {named}}}", "p.yaml")
     assert profile.learned_policies == ("lambdarank", "adaptive_k", "knapsack")
+
+
+def test_a_ranker_learns_from_the_features_that_are_named_for_it_or_from_all():
+    text = "name: x\nfeatures: [role, n_tokens]\n"
+    assert parse_profile(text, "p.yaml").learned_features == ("role", "n_tokens")
+    assert parse_profile(f"{text}ranker: {{features: [n_tokens]}}", "p.yaml").learned_features == ("n_tokens",)
 
 
 def test_an_unknown_profile_names_those_there_are():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from pathlib import Path
 
 import pytest
 from huggingface_hub import constants
@@ -15,6 +16,7 @@ from jobs.config import CrossEncoderOptions, EmbedderOptions, load_profile
 from jobs.formats import formats, show_formats
 from jobs.inventory import inventory as listed
 from jobs.inventory import show_inventory
+from models.ranker import LightGBMRanker
 from models.resolve import PACKAGES, resolve
 from pipeline.ingest.formats import FORMATS
 
@@ -70,7 +72,11 @@ def test_what_only_a_package_carries_and_what_is_not_here_are_listed_too(monkeyp
     first, second, *others = listed()
     assert (first.name, first.path, first.to_do) == ("BAAI/bge-m3", None, "slatemill models fetch BAAI/bge-m3")
     assert (second.name, second.kind, second.path) == ("BAAI/bge-reranker-v2-m3", "cross-encoder", None)
-    assert {entry.name for entry in others} == set(PACKAGES)
+    *of_packages, ranker = others
+    assert {entry.name for entry in of_packages} == set(PACKAGES)
+    assert (ranker.name, ranker.kind, ranker.named_by) == ("shipped/default", "ranker", ("profile default",))
+    assert ranker.path is not None
+    assert LightGBMRanker.load(Path(ranker.path)).profile == "default"
     assert "not here: slatemill models fetch BAAI/bge-m3" in printed(show_inventory, listed())
 
 

@@ -87,6 +87,89 @@ def test_random_rows_and_features_are_the_same_for_one_seed() -> None:
     assert other.model_text.partition("end of trees")[0] != first.partition("end of trees")[0]
 
 
+@pytest.mark.flash
+@pytest.mark.parametrize(("direction", "sign"), [("rising", 1), ("falling", -1)])
+def test_a_score_only_rises_or_falls_with_the_features_that_are_named_so(direction: str, sign: int) -> None:
+    data = training_data()
+    grid = np.repeat(data["matrix"][:50], 30, axis=0)
+    grid[:, 1] = np.tile(np.linspace(-4, 4, 30), 50)
+
+    def steps(params: RankerParams) -> np.ndarray:
+        found = fit(**{**data, "params": params}).score(grid, NAMES).reshape(50, 30)
+        return sign * np.diff(found, axis=1)
+
+    free = PARAMS.model_copy(update={"trees": 100, "min_data_in_leaf": 2})
+    assert steps(free).min() < 0, "noise is learned from, both ways"
+    assert steps(free.model_copy(update={direction: ("noise",)})).min() >= 0
+
+
+def placed_data(seed: int = 0) -> dict[str, Any]:
+    """As training_data, with a place in the order of recall, which knows nothing, in place of the second feature."""
+    data = training_data(seed)
+    rng = np.random.default_rng(seed)
+    data["matrix"][:, 1] = np.concatenate([rng.permutation(8) + 1 for _ in range(40)])
+    return {**data, "feature_names": ("good", "pool_position", "cross_encoder")}
+
+
+HELD = PARAMS.model_copy(update={"prior": 1.0})
+
+
+@pytest.mark.flash
+def test_a_prior_holds_to_the_order_of_recall_which_trees_correct() -> None:
+    data = placed_data()
+    names, position = data["feature_names"], data["matrix"][:, 1]
+    strong, weak = (
+        fit(**{**data, "params": PARAMS.model_copy(update={"prior": prior, "trees": trees})})
+        for prior, trees in ((20.0, 1), (0.1, 60))
+    )
+    held = strong.score(data["matrix"], names).reshape(40, 8)
+    np.testing.assert_array_equal(held.argsort(axis=1), (-position).reshape(40, 8).argsort(axis=1))
+    corrected = weak.score(data["matrix"], names).reshape(40, 8)
+    assert (corrected.argmax(axis=1) == data["relevance"].reshape(40, 8).argmax(axis=1)).mean() > 0.9
+
+
+@pytest.mark.flash
+def test_a_prior_is_part_of_the_identity_of_what_each_feature_adds_and_of_what_is_saved(tmp_path: Path) -> None:
+    data = placed_data()
+    held = fit(**{**data, "params": HELD})
+    names, rows = data["feature_names"], data["matrix"]
+    assert held.identity != replace(held, params=PARAMS).identity
+    added = held.contributions(rows, names)
+    np.testing.assert_allclose(added.sum(axis=1), held.score(rows, names), rtol=0, atol=1e-6)
+    held.save(tmp_path)
+    loaded = LightGBMRanker.load(tmp_path)
+    assert loaded.identity == held.identity
+    np.testing.assert_array_equal(loaded.score(rows, names), held.score(rows, names))
+    about = json.loads((tmp_path / "ranker.json").read_text())
+    about["params"]["prior"] = 2.0
+    (tmp_path / "ranker.json").write_text(json.dumps(about))
+    with pytest.raises(RankerError, match="one was changed"):
+        LightGBMRanker.load(tmp_path)
+
+
+@pytest.mark.flash
+def test_a_prior_is_nothing_where_the_place_in_the_order_of_recall_is_no_feature() -> None:
+    data = training_data()
+    assert (
+        fit(**{**data, "params": HELD}).model_text.partition("end of trees")[0]
+        == (fit(**data).model_text.partition("end of trees")[0])
+    )
+
+
+@pytest.mark.flash
+def test_the_best_number_of_trees_is_found_with_the_prior_on_both_sides() -> None:
+    learned, judged = (
+        (part["matrix"], part["relevance"], part["group_sizes"]) for part in (placed_data(), placed_data(7))
+    )
+    names = placed_data()["feature_names"]
+    params = HELD.model_copy(update={"trees": 40, "early_stopping_rounds": 40})
+    ranked = [
+        ndcg_at(10, judged[1], fit(*learned, names, of_size(params, count)).score(judged[0], names), judged[2])
+        for count in range(1, 41)
+    ]
+    assert ranked[best_trees(learned, judged, names, params) - 1] == pytest.approx(max(ranked), abs=1e-9)
+
+
 def of_size(params: RankerParams, trees: int) -> RankerParams:
     return params.model_copy(update={"trees": trees})
 

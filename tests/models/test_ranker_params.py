@@ -48,7 +48,13 @@ def test_what_a_profile_says_stands_and_the_rest_is_the_preset_s():
     assert params.num_leaves == PRESETS["small"].num_leaves == 7
 
 
-@pytest.mark.parametrize("wrong", [{"num_leaves": 1}, {"size": "huge"}, {"bagging_fraction": 0}, {"leaves": 7}])
+def test_the_features_that_a_ranker_learns_from_are_no_parameter_of_its_fit():
+    assert RankerOptions(size="small", features=("a",)).params(10) == PRESETS["small"]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"features": []}, {"num_leaves": 1}, {"size": "huge"}, {"bagging_fraction": 0}, {"leaves": 7}]
+)
 def test_what_cannot_be_is_refused_when_the_profile_is_read(wrong):
     with pytest.raises(ValidationError):
         RankerOptions.model_validate(wrong)

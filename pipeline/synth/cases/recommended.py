@@ -41,6 +41,7 @@ def recommended(dice: Dice, _kappa: int, near: int) -> Case:
         always(name),
         (_said(dice, _NAMED, kind, purpose, name),),
         (*rivals, *wondered),
+        subject=kind.kind,
     )
 
 

@@ -20,6 +20,7 @@ def update(dice: Dice, _kappa: int, near: int) -> Case:
         always(new),
         (_told(dice, state, state.now, old), _told(dice, state, state.change, new)),
         tuple(near_state(dice, state, dice.pick(unused)) for _ in range(near)),
+        subject=state.name,
     )
 
 

@@ -6,8 +6,9 @@ import io
 import struct
 from pathlib import Path
 
+import polars as pl
 import pytest
-from inside import stored
+from inside import ran, stored
 from rich.console import Console
 
 from cluster.lake import Lake
@@ -134,7 +135,7 @@ def test_one_history_is_fitted_and_not_validated(tight, tmp_path):
     trained = train(lake, tight, Resources(workers=1))
     assert trained.validated.crossval is None
     assert trained.ranker.params.trees == PRESETS["small"].trees
-    assert "no cross-validation" in trained.ranker.card
+    assert "it was not cross-validated" in trained.ranker.card
     out = io.StringIO()
     show_training(trained, Console(file=out, width=80))
     assert "not cross-validated" in out.getvalue()
@@ -143,3 +144,15 @@ def test_one_history_is_fitted_and_not_validated(tight, tmp_path):
 def test_a_lake_without_evidence_teaches_nothing(tight, tmp_path):
     with pytest.raises(NothingToLearn, match="ingest labelled"):
         train(Lake.init(str(tmp_path / "empty")), tight, Resources(workers=1))
+
+
+def test_a_ranker_of_some_of_the_features_learns_from_those_and_slates_go_by_it(tight, tmp_path):
+    lake = stored(tmp_path, [history(seed=3, index=index, sessions=6) for index in range(6)])
+    few = ("n_tokens", "bm25_score")  # not in the profile's order
+    chosen = tight.model_copy(update={"ranker": tight.ranker.model_copy(update={"features": few})})
+    trained = train(lake, chosen, Resources(workers=1)).ranker
+    assert trained.feature_names == few
+    assert "2 features: n_tokens, bm25_score." in trained.card
+    ran(lake, tight, trained)
+    slates = pl.read_parquet(f"{lake.url}/slates/*/*/*.parquet", hive_partitioning=False)
+    assert "lambdarank" in slates["policy"].to_list()

@@ -1,6 +1,7 @@
 """Whole histories: the same bytes for ever, the shape of LongMemEval, evidence where it is said to be."""
 
 import hashlib
+import io
 import json
 from collections import Counter
 from datetime import datetime
@@ -10,7 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.synth.histories import history, json_chunks
+from pipeline.ingest import longmemeval
+from pipeline.ingest.options import Options
+from pipeline.ingest.source import Document
+from pipeline.synth.calendar import session_times
+from pipeline.synth.dice import Dice
+from pipeline.synth.histories import _asked, history, json_chunks
 
 FIELDS = {
     "question_id", "question_type", "question", "answer", "question_date", "haystack_dates", "haystack_session_ids",
@@ -78,10 +84,64 @@ def test_every_history_has_the_shape_of_longmemeval(seed, index, sessions):
 
 
 @pytest.mark.flash
-@pytest.mark.parametrize(("index", "sessions"), [(0, 0), (-1, 3)])
-def test_impossible_arguments_are_refused(index, sessions):
+@pytest.mark.parametrize(("index", "sessions", "requests"), [(0, 0, 1), (-1, 3, 1), (0, 3, 0)])
+def test_impossible_arguments_are_refused(index, sessions, requests):
     with pytest.raises(ValueError, match="at least one session"):
-        history(1, index, sessions)
+        history(1, index, sessions, requests)
+
+
+@pytest.fixture(scope="module")
+def asked_more():
+    return [history(11, index, 16, requests=5) for index in range(30)]
+
+
+OF_EACH = ("question_id", "question_type", "question", "answer", "question_date", "answer_session_ids")
+
+
+@pytest.mark.flash
+def test_several_requests_of_a_history_each_have_a_value_of_what_is_said_of_a_question(asked_more):
+    for item in asked_more:
+        assert set(item) == FIELDS
+        assert {len(item[name]) for name in OF_EACH} == {5}
+        assert len(set(item["question_id"])) == len(set(item["question"])) == 5
+    ids = {name for item in asked_more for name in item["question_id"]}
+    assert len(ids) == 5 * len(asked_more)
+    assert not ids & {history(11, index, 16)["question_id"] for index in range(30)}, "another history, another id"
+
+
+@pytest.mark.flash
+def test_no_session_holds_evidence_of_two_requests_and_every_one_that_holds_some_is_named(asked_more):
+    for item in asked_more:
+        named = [name for sessions in item["answer_session_ids"] for name in sessions]
+        assert len(set(named)) == len(named)
+        assert {item["haystack_session_ids"][place] for place in evidence(item)} == set(named)
+        assert set(evidence(item).values()) <= {1}
+        for name, sessions in zip(item["question_id"], item["answer_session_ids"], strict=True):
+            assert name.endswith("_abs") == (not sessions)
+
+
+@pytest.mark.flash
+def test_the_reader_gives_each_of_several_requests_its_own_evidence(asked_more):
+    document = Document.of(io.BytesIO(json.dumps(asked_more).encode()), "synth.json")
+    for item, read_history in zip(asked_more, longmemeval.read(document, Options()), strict=True):
+        assert [len(request.evidence) for request in read_history.requests] == [
+            len(sessions) for sessions in item["answer_session_ids"]
+        ]
+
+
+@pytest.mark.flash
+def test_a_history_too_short_for_so_many_requests_has_fewer():
+    counts = [len(history(3, index, 2, requests=6)["question"]) for index in range(20)]
+    assert 1 <= min(counts) <= max(counts) < 6
+
+
+def test_requests_of_one_history_are_about_different_things():
+    for index in range(20):
+        dice = Dice(f"cases/{index}")
+        asked = _asked(dice, [False] * 5, session_times(dice, 20))
+        about = [name for one in asked for name in one.case.about]
+        assert len(asked) == 5
+        assert len(set(about)) == len(about)
 
 
 def test_ids_are_unique_and_neutral(items):
