@@ -15,12 +15,14 @@ import argparse
 import hashlib
 import os
 import shlex
-import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import yaml
+
+from models.ranker import LightGBMRanker
 
 ROOT = Path(__file__).resolve().parent.parent
 PROFILE = "default"
@@ -96,7 +98,8 @@ def main() -> None:
         return
     (given.folder / f"{PROFILE}.yaml").write_text(profile(), encoding="utf-8")
     _run(made(given.workers), given.folder)
-    shutil.copytree(given.folder / "ranker", SHIPPED, dirs_exist_ok=True)
+    # Bound to no one digest of its models: profiles that name the same ones take it (jobs/ranker_choice.py).
+    replace(LightGBMRanker.load(given.folder / "ranker"), scored_by=()).save(SHIPPED)
     with (SHIPPED / "card.md").open("a", encoding="utf-8") as card:
         card.write(_ABOUT.format(profile=PROFILE))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -38,6 +39,8 @@ from pipeline.vectors import request_vectors, turn_vectors
 
 Tables = Mapping[str, pa.Table]
 
+_DIGITS = 16
+
 TURNS_OF_A_GROUP = 256
 """Turns of a row group of turn_tokens: 4 MB at 40 tokens of 384 dimensions."""
 
@@ -45,9 +48,13 @@ TURNS_OF_A_GROUP = 256
 def stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None = None) -> list[Stage]:
     """The stages of a run, in order. Without a ranker, the policies that go by one are left out.
 
-    Raises PolicyError for a policy that needs what the ranker lacks.
+    Raises PolicyError for a policy that needs what the ranker lacks, RankerError for a ranker of other features or
+    scores.
     """
-    return [*stages_to_features(profile), *slate_stages(profile, tokenizer, ranker)]
+    to_features, of_slates = stages_to_features(profile), slate_stages(profile, tokenizer, ranker)
+    if ranker is not None and any(map(needs_ranker, policies_made(profile, ranker))):
+        require_own_scores(ranker, profile, to_features)
+    return [*to_features, *of_slates]
 
 
 def stages_to_features(profile: Profile) -> list[Stage]:
@@ -286,6 +293,28 @@ def require_own_features(ranker: LightGBMRanker, profile: Profile) -> None:
         f"the ranker (of profile {ranker.profile}) was trained on features that profile {profile.name} does not make "
         f"({', '.join(lacking[:5])}{' ...' if len(lacking) > 5 else ''}): run `slatemill train LAKE --profile "
         f"{profile.name}`, or name another with --ranker"
+    )
+
+
+def scored_by(to_features: Iterable[Stage]) -> tuple[str, ...]:
+    """Which models the features are scores of, given the stages that make them: digests of their identities, sorted."""
+    identities = {text for stage in to_features for text in stage.identities}
+    return tuple(sorted(hashlib.sha256(text.encode()).hexdigest()[:_DIGITS] for text in identities))
+
+
+def has_own_scores(ranker: LightGBMRanker, to_features: Iterable[Stage]) -> bool:
+    """Whether these stages have the models whose scores a ranker learned from."""
+    return set(ranker.scored_by) <= set(scored_by(to_features))
+
+
+def require_own_scores(ranker: LightGBMRanker, profile: Profile, to_features: Iterable[Stage]) -> None:
+    """Raises RankerError for a ranker that learned from scores of a model which these stages do not have: a feature of
+    the same name is then another."""
+    if has_own_scores(ranker, to_features):
+        return
+    raise RankerError(
+        f"the ranker (of profile {ranker.profile}) learned from the scores of another model, or of another tuning of "
+        f"one, than this run has: run `slatemill train LAKE --profile {profile.name}`, or name another with --ranker"
     )
 
 

@@ -18,7 +18,7 @@ from cluster.cache import MarkCache
 from cluster.errors import LakeError
 from cluster.lake import Lake
 from jobs.config import ConfigError, Profile, load_profile
-from jobs.graph import require_own_features
+from jobs.graph import has_own_scores, require_own_features, require_own_scores, stages_to_features
 from jobs.run import Resources
 from jobs.train.data import by_bucket, gather
 from jobs.train.features import make_features
@@ -118,9 +118,11 @@ def promote(
     Not inferior: the lower end of the 95% interval of the paired difference in slate completeness lies above -margin.
     Every budget must pass, so that their number calls for no correction (intersection-union: Berger 1982). What was
     found is written to the version's tags and to MLflow. Raises NothingToCompare, unless forced, where no request is
-    left; RankerError for a version of other features than the profile names; RunFailed, WorkerDied, ChampionChanged.
+    left; RankerError for a version of other features or scores than the profile's; RunFailed, WorkerDied,
+    ChampionChanged.
     """
     require_own_features(chosen.ranker, profile)
+    require_own_scores(chosen.ranker, profile, stages_to_features(profile))
     if champion is not None and champion.version == chosen.version:
         return Promotion(chosen, champion, margin, None, "", forced=False)
     bout, why_not = None, ""
@@ -179,7 +181,7 @@ def fight(
 ) -> Bout:
     """Fills the slates of both on the labelled requests of histories that neither was trained on.
 
-    Raises NothingToCompare where none is left, or where one takes features that the profile does not make.
+    Raises NothingToCompare where none is left, or where one takes features or scores that the profile does not make.
     """
     for which, one in ((CHALLENGER, chosen), (CHAMPION, champion)):
         lacking = sorted(set(one.ranker.feature_names) - set(profile.features))
@@ -187,6 +189,11 @@ def fight(
             raise NothingToCompare(
                 f"the {which}, version {one.version}, takes features that profile {profile.name} does not make: "
                 f"{', '.join(lacking)}"
+            )
+        if not has_own_scores(one.ranker, stages_to_features(profile)):
+            raise NothingToCompare(
+                f"the {which}, version {one.version}, learned from the scores of another model, or of another tuning "
+                f"of one, than profile {profile.name} has now: no run takes it"
             )
     with rayenv.session(resources.workers, resources.address):
         make_features(lake, profile, resources)

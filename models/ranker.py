@@ -54,6 +54,7 @@ class _About(BaseModel):
     metrics: dict[str, float]
     seen_histories: tuple[str, ...]
     calibration: Calibration | None = None
+    scored_by: tuple[str, ...] = ()
 
 
 class RankerError(ValueError):
@@ -76,6 +77,8 @@ class LightGBMRanker:
     """Fitted on scores out of fold; None where none was."""
     card: str = field(default="", repr=False)
     """What a person should know before using it (Markdown), where it was trained with a card."""
+    scored_by: tuple[str, ...] = field(default=(), repr=False)
+    """Digests (jobs.graph.scored_by) of the models whose scores it learned from; empty where it is not bound to any."""
 
     @cached_property
     def identity(self) -> str:
@@ -144,6 +147,7 @@ class LightGBMRanker:
             metrics={name: value for name, value in self.metrics.items() if math.isfinite(value)},
             seen_histories=self.seen_histories,
             calibration=self.calibration,
+            scored_by=self.scored_by,
         )
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MODEL_FILE).write_bytes(self.model_text.encode())
@@ -173,7 +177,7 @@ class LightGBMRanker:
                 f"this slatemill reads format {FORMAT_VERSION}: train it anew"
             )
         known = (about.feature_names, about.params, about.profile, about.seen_histories, about.metrics)
-        ranker = cls(model_text, *known, about.calibration, card)
+        ranker = cls(model_text, *known, about.calibration, card, about.scored_by)
         if ranker.identity != about.identity:
             raise RankerError(f"{folder}: {MODEL_FILE} is not the model that {ABOUT_FILE} names: one was changed")
         return ranker

@@ -19,6 +19,7 @@ from cluster import rayenv
 from cluster.lake import Lake
 from jobs.code_version import code_version
 from jobs.config import Profile
+from jobs.graph import scored_by, stages_to_features
 from jobs.run import Resources
 from jobs.train import plots
 from jobs.train.card import Facts, card
@@ -132,6 +133,7 @@ def train(lake: Lake, profile: Profile, resources: Resources, wanted: Wanted = W
     )
     if validated.scores is not None:
         ranker = replace(ranker, calibration=fit_calibration(validated.scores, learned.relevance))
+    ranker = replace(ranker, scored_by=scored_by(stages_to_features(profile)))
     return _register(ranker, profile, learned, checked, validated, wanted)
 
 

@@ -14,6 +14,7 @@ from cluster.exits import NEEDS_BACKFILL
 from cluster.lake import Lake
 from jobs.config import Profile, load_profile, parse_profile
 from jobs.finetune import NothingToTune, folds_of, parts_of, run_finetune, without_tuned
+from jobs.graph import scored_by, stages_to_features
 from jobs.run import Resources, run
 from models.encoder_registry import RegisteredEncoder, find_tuned
 from models.finetune import FinetuneParams
@@ -97,6 +98,8 @@ def test_tuning_leaves_each_history_out_of_the_encoder_that_reads_it_and_a_run_t
     apart = np.abs(pools["late_interaction_score"].to_numpy() - pools["tuned_interaction_score"].to_numpy())
     assert apart.max() > 0.001
     assert {choice[1].split("-")[0] for choice in lake.choices("turn_tokens")} == {"tiny", "tuned"}
+    frozen, both = (scored_by(stages_to_features(one)) for one in (without_tuned(profile), profile))
+    assert len(set(both) - set(frozen)) == 1
 
 
 @pytest.mark.flash

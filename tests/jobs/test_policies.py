@@ -15,7 +15,7 @@ from inside import ITEMS, LEXICAL, ran, stored
 
 from cluster.stage import Stage
 from jobs.config import Profile, load_profile
-from jobs.graph import stages
+from jobs.graph import scored_by, stages, stages_to_features
 from jobs.mistakes import explain
 from jobs.run import Resources
 from jobs.train.job import train
@@ -107,3 +107,26 @@ def test_a_ranker_of_features_that_the_profile_does_not_make_is_refused_before_a
     with pytest.raises(RankerError, match=r"features that profile policies does not make \(dense_score\)"):
         stages(with_policies("lambdarank"), "o200k_base", other)
     assert of_slates(with_policies("recall_order"), other) is not None
+
+
+@pytest.mark.flash
+def test_a_ranker_of_scores_that_the_run_does_not_have_is_refused_before_anything_runs():
+    other = replace(RANKER, scored_by=("0123456789abcdef",))
+    with pytest.raises(RankerError, match="scores of another model, or of another tuning"):
+        stages(with_policies("lambdarank"), "o200k_base", other)
+    assert of_slates(with_policies("recall_order"), other) is not None
+
+
+@pytest.mark.flash
+def test_scores_are_told_apart_by_their_models_and_not_by_where_codes_come_from():
+    default = load_profile("default")
+
+    def scores(**changes: object) -> tuple[str, ...]:
+        return scored_by(stages_to_features(default.model_copy(update=changes)))
+
+    late, embedder = default.late_interaction, default.embedder
+    assert len(scores()) == 2
+    assert scores(late_interaction=late.model_copy(update={"source": "on_the_fly", "code": "pooled"})) == scores()
+    shorter = scores(embedder=embedder.model_copy(update={"max_tokens": 128}))
+    assert len(set(shorter) & set(scores())) == 1
+    assert scored_by(stages_to_features(LEXICAL)) == ()

@@ -169,6 +169,17 @@ def test_where_no_history_is_left_it_refuses_unless_forced(ground, store, monkey
 
 
 @pytest.mark.cluster
+def test_a_champion_of_scores_that_runs_no_longer_have_is_replaced_by_force_alone(ground, store, monkeypatch, capsys):
+    registered(replace(ground.good, scored_by=("0123456789abcdef",)), ground.bad)
+    code, _, err = said_by_main(monkeypatch, capsys, "promote", ground.lake.url, f"{NAME}/2")
+    assert code == 2
+    assert "the champion, version 1, learned from the scores of another model" in " ".join(err.split())
+    code, _, _ = said_by_main(monkeypatch, capsys, "promote", ground.lake.url, f"{NAME}/2", "--force")
+    assert code == 0
+    assert champion() == ground.bad.identity
+
+
+@pytest.mark.cluster
 def test_the_command_ends_with_code_1_where_a_version_is_inferior_and_prints_what_it_went_by(
     ground, store, monkeypatch, capsys
 ):

@@ -269,10 +269,11 @@ def test_a_group_over_lightgbm_s_limit_is_refused() -> None:
 
 @pytest.mark.flash
 def test_saved_and_loaded_it_is_the_same(ranker: LightGBMRanker, tmp_path: Path) -> None:
-    measured = replace(ranker, metrics={"holdout_auc": 0.7, "holdout_ndcg_10": math.nan})
+    scored = replace(ranker, scored_by=("0123456789abcdef",))
+    measured = replace(scored, metrics={"holdout_auc": 0.7, "holdout_ndcg_10": math.nan})
     measured.save(tmp_path / "out")
     loaded = LightGBMRanker.load(tmp_path / "out")
-    assert loaded == replace(ranker, metrics={"holdout_auc": 0.7})
+    assert loaded == replace(scored, metrics={"holdout_auc": 0.7})
     assert loaded.identity == ranker.identity
     assert (loaded.profile, loaded.seen_histories) == ("agentmemrec", ("h1", "h2"))
     rows = training_data(seed=4)["matrix"]
