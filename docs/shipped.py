@@ -53,7 +53,7 @@ LoCoMo, in English; how it does there and on others stands in docs/training.md.
 
 def made(workers: str) -> list[list[str]]:
     """The commands that make the ranker, without the word slatemill. What is generated has a lake of its own."""
-    lake = f"generated-{hashlib.sha256(repr(HISTORIES).encode()).hexdigest()[:8]}"
+    lake = f"generated-{_generator()[:8]}"
     commands = [["init", lake]]
     for seed, histories, sessions, requests in HISTORIES:
         sizes = ("--histories", str(histories), "--sessions", str(sessions), "--requests", str(requests))
@@ -61,6 +61,15 @@ def made(workers: str) -> list[list[str]]:
         commands.append(["ingest", lake, f"{seed}.json"])
     commands.append(["train", lake, "--profile", f"./{PROFILE}.yaml", "--workers", workers, "--out", "ranker"])
     return commands
+
+
+def _generator() -> str:
+    """A digest of what is generated: the sizes, and the files that generate."""
+    digest = hashlib.sha256(repr(HISTORIES).encode())
+    for path in sorted((ROOT / "pipeline" / "synth").rglob("*")):
+        if path.suffix in (".py", ".json", ".txt"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def judged(source: str, items: str, workers: str) -> list[list[str]]:

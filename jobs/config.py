@@ -126,6 +126,13 @@ class Profile(_Strict):
             feature(name, self.recall.scored)
         if lacking := [name for name in self.learned_features if name not in self.features]:
             raise ValueError(f"ranker.features names what features does not: {', '.join(lacking)}")
+        if len(set(self.learned_features)) < len(self.learned_features):
+            raise ValueError("ranker.features must be distinct")
+        directed = [*(self.ranker.rising or ()), *(self.ranker.falling or ())]
+        if unlearned := [name for name in directed if name not in self.learned_features]:
+            raise ValueError(f"ranker.rising and falling name what the ranker does not learn from: {unlearned[0]}")
+        if len(set(directed)) < len(directed):
+            raise ValueError("a feature stands in ranker.rising or falling once")
         if self.ranker.prior and POSITION not in self.learned_features:
             raise ValueError(
                 f"ranker.prior goes by {POSITION}, which the ranker does not learn from: name it, or set 0"

@@ -19,7 +19,7 @@ _HEADINGS = ("feature", "group", "formula", "unit", "null when")
 
 
 def features_of(profile: Profile | None) -> list[Feature]:
-    """The features of a profile in the order in which its ranker takes them; without one, of all profiles."""
+    """The features of a profile, as it lists them; without one, of all profiles."""
     if profile is None:
         return catalogue()
     return [feature(name, profile.recall.scored) for name in profile.features]

@@ -218,10 +218,13 @@ def told(report: FinetuneReport) -> str:
     """What a person reads at the end."""
     counts, metrics, registered = report.counts, report.tuned.metrics, report.registered
     place = f"encoder {report.tuned.identity.choice_id}, registered as {registered.name} version {registered.version}"
-    if registered.is_champion:
-        place += " (champion). A ranker that learned from another encoder's scores is to be trained anew"
+    worse = "it does worse than the frozen encoder"
+    if not registered.is_champion:
+        place += f". It is no champion: {worse}"
+    elif metrics["held_out_mrr_tuned"] < metrics["held_out_mrr_frozen"]:
+        place += f" (champion, for want of another: {worse})"
     else:
-        place += ". It is no champion: it does worse than the frozen encoder"
+        place += " (champion). A ranker that learned from another encoder's scores is to be trained anew"
     return "\n".join(
         (
             f"tuned on {counts['examples']:,} evidence turns of {counts['requests']:,} requests in "

@@ -48,13 +48,9 @@ TURNS_OF_A_GROUP = 256
 def stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None = None) -> list[Stage]:
     """The stages of a run, in order. Without a ranker, the policies that go by one are left out.
 
-    Raises PolicyError for a policy that needs what the ranker lacks, RankerError for a ranker of other features or
-    scores.
+    Raises PolicyError for a policy that needs what the ranker lacks, RankerError for a ranker of other features.
     """
-    to_features, of_slates = stages_to_features(profile), slate_stages(profile, tokenizer, ranker)
-    if ranker is not None and any(map(needs_ranker, policies_made(profile, ranker))):
-        require_own_scores(ranker, profile, to_features)
-    return [*to_features, *of_slates]
+    return [*stages_to_features(profile), *slate_stages(profile, tokenizer, ranker)]
 
 
 def stages_to_features(profile: Profile) -> list[Stage]:
@@ -314,7 +310,8 @@ def require_own_scores(ranker: LightGBMRanker, profile: Profile, to_features: It
         return
     raise RankerError(
         f"the ranker (of profile {ranker.profile}) learned from the scores of another model, or of another tuning of "
-        f"one, than this run has: run `slatemill train LAKE --profile {profile.name}`, or name another with --ranker"
+        f"one, than this run has: run `slatemill train LAKE --profile {profile.name}` and make that the champion "
+        "(`promote --force`: the two cannot be compared), or name another with --ranker"
     )
 
 

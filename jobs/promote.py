@@ -193,7 +193,7 @@ def fight(
         if not has_own_scores(one.ranker, stages_to_features(profile)):
             raise NothingToCompare(
                 f"the {which}, version {one.version}, learned from the scores of another model, or of another tuning "
-                f"of one, than profile {profile.name} has now: no run takes it"
+                f"of one, than profile {profile.name} has now: no run takes it (--force promotes uncompared)"
             )
     with rayenv.session(resources.workers, resources.address):
         make_features(lake, profile, resources)

@@ -22,7 +22,7 @@ from cluster.progress import Together, progress_for
 from cluster.runfiles import QUARANTINE
 from cluster.stage import Stage
 from jobs.config import Profile
-from jobs.graph import stages
+from jobs.graph import require_own_scores, stages
 from jobs.ingest import INGEST
 from jobs.rankings import require_rankings
 from models.ranker import LightGBMRanker
@@ -58,12 +58,16 @@ def run(
 ) -> tuple[RunReport, str]:
     """Runs every stage of a profile and writes the run's snapshot; returns the report and the run_id.
 
-    Raises RankingNotThere where the lake lacks a ranking that the profile names, PolicyError as jobs.graph.stages.
+    Raises RankingNotThere where the lake lacks a ranking that the profile names, PolicyError and RankerError as
+    jobs.graph.stages, RankerError also for a ranker of other scores.
     """
     require_rankings(lake, profile)
     started = datetime.now(UTC)
     run_id = snapshot.new_run_id(started)
-    report = execute_stages(lake, profile, stages(profile, lake.tokenizer, ranker), resources, run_id)
+    path = stages(profile, lake.tokenizer, ranker)
+    if ranker is not None and any(ranker.identity in stage.identities for stage in path):
+        require_own_scores(ranker, profile, path)
+    report = execute_stages(lake, profile, path, resources, run_id)
     identities = {}
     if ranker is not None:
         identities["ranker"] = {

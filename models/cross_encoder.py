@@ -24,7 +24,7 @@ SCHEME = 1
 """Version of how pairs are cut, padded and batched: part of the identity, to be raised with any change of scores."""
 
 _CLASSIFIER = "ForSequenceClassification"
-_NUMBER_FROM_PAD = ("roberta", "xlm-roberta", "camembert")
+_NUMBER_FROM_PAD = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "roberta-prelayernorm", "xmod", "mpnet")
 """Models whose positions begin after that of the padding."""
 _LABELS_UNSAID = 2  # transformers, where a config names no labels
 
@@ -121,7 +121,8 @@ def _check(path: Path, config: WindowedConfig) -> None:
         )
     longest = about.get("max_position_embeddings", config.max_tokens)
     if about.get("model_type") in _NUMBER_FROM_PAD:
-        longest -= about.get("pad_token_id", 1) + 1
+        pad = about.get("pad_token_id")
+        longest -= (1 if pad is None else pad) + 1
     if config.max_tokens > longest:
         raise NoCrossEncoder(
             f"cross-encoder {config.name!r} reads {longest} word pieces at most: lower cross_encoder.max_tokens to that"

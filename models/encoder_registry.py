@@ -13,7 +13,15 @@ from typing import Any
 
 from models.registry import CHAMPION, EXPERIMENT, TAG_PREFIX, by_alias, local_folder, register
 from models.tracking import client, log_run, store_is_absent, without_password
-from models.tuned_encoder import ABOUT_FILE, Origin, TunedEncoder, TunedEncoderError, TunedTokenEncoder, open_tuned
+from models.tuned_encoder import (
+    ABOUT_FILE,
+    Origin,
+    TunedEncoder,
+    TunedEncoderError,
+    TunedTokenEncoder,
+    open_tuned,
+    tensors_file,
+)
 from models.user_cache import user_cache
 
 DIGEST_TAG = f"{TAG_PREFIX}encoder"
@@ -109,12 +117,17 @@ def load_tuned(tuned: TunedEncoder) -> TunedTokenEncoder:
 def _fetched(origin: Origin, digest: str) -> Path:
     """The folder of an encoder in the user's cache, downloaded if it is not there."""
     folder = user_cache() / "encoders" / digest
-    if _digest(folder) == digest:
+    if _is_whole(folder, digest):
         return folder
     from mlflow.artifacts import download_artifacts  # noqa: PLC0415 - seconds
     from mlflow.exceptions import MlflowException  # noqa: PLC0415 - seconds
 
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TunedEncoderError(
+            f"a fetched encoder is kept in {folder.parent}, which cannot be made ({error}): set XDG_CACHE_HOME"
+        ) from error
     with tempfile.TemporaryDirectory(dir=folder.parent) as passing:
         try:
             made = Path(download_artifacts(origin.artifact, dst_path=passing, tracking_uri=origin.store))
@@ -123,12 +136,22 @@ def _fetched(origin: Origin, digest: str) -> Path:
                 without_password(f"the tuned encoder at {origin.artifact} cannot be had from {origin.store}: {error}")
             ) from error
         _require(_digest(made), digest, origin.artifact)
+        if folder.exists() and not _is_whole(folder, digest):  # a part of it was lost
+            os.rename(folder, Path(passing) / "lost")
         try:
             os.rename(made, folder)
         except OSError:  # another process was first
-            if _digest(folder) != digest:
+            if not _is_whole(folder, digest):
                 raise
     return folder
+
+
+def _is_whole(folder: Path, digest: str) -> bool:
+    """Whether a folder holds the encoder of this digest with all its files."""
+    if _digest(folder) != digest:
+        return False
+    names = json.loads((folder / ABOUT_FILE).read_bytes())["files"]
+    return all((folder / tensors_file(name)).is_file() for name in names)
 
 
 def _digest(folder: Path) -> str | None:

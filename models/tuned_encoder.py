@@ -34,6 +34,11 @@ OF_ALL = "all"
 """The variant that learned from every history: for histories that none was tuned on."""
 
 
+def tensors_file(variant: str) -> str:
+    """The file that holds a variant's tensors."""
+    return f"{variant}.safetensors"
+
+
 class TunedEncoderError(ValueError):
     """A folder holds no tuned encoder, or not one of this base model; the message says what to do."""
 
@@ -96,7 +101,7 @@ def save_tuned(
     folder.mkdir(parents=True, exist_ok=True)
     files = {}
     for name, tensors in variants.items():
-        path = folder / f"{name}.safetensors"
+        path = folder / tensors_file(name)
         save_file(dict(tensors), path)
         files[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     about = {
@@ -165,7 +170,7 @@ class TunedTokenEncoder:
     def _read(self, name: str) -> Tensors:
         from safetensors.torch import load  # noqa: PLC0415 - seconds
 
-        data = (self._tuned.folder / f"{name}.safetensors").read_bytes()
+        data = (self._tuned.folder / tensors_file(name)).read_bytes()
         if hashlib.sha256(data).hexdigest() != self._tuned.files[name]:
             raise TunedEncoderError(f"{self._tuned.folder}/{name}.safetensors was changed since it was tuned")
         return load(data)

@@ -45,7 +45,9 @@ def fetch_model(
 
 @app.command("card", epilog="Example: slatemill models card slatemill-lexical")
 def show_card(
-    ranker: Annotated[str, typer.Argument(metavar="RANKER", help="A ranker's folder, or its name in the registry.")],
+    ranker: Annotated[
+        str, typer.Argument(metavar="RANKER", help="A ranker's folder, its name in the registry, or shipped/default.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Show the model card of a ranker: what it was made of, how well it does, and where it stops."""

@@ -28,7 +28,7 @@ Backfill = Annotated[
 ]
 RankerName = Annotated[
     str | None,
-    typer.Option("--ranker", help="Directory or registry name. Default: the profile's champion, else shipped/PROFILE."),
+    typer.Option("--ranker", help="Directory or registry name. Default: the profile's champion, else one that ships."),
 ]
 Budgets = Annotated[str | None, typer.Option("--budgets", help="Token budgets in place of the profile's: 900,2700")]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="arrival or latest, in place of the profile's.")]

@@ -11,14 +11,16 @@ from pathlib import Path
 from jobs.config import ModelOptions, Profile
 from jobs.doctor.check import Found, brief
 from jobs.doctor.places import nearest_folder
+from jobs.graph import require_own_features, require_own_scores, stages_to_features
 from jobs.ranker_choice import ranker_for
 from models import tracking
 from models.cross_encoder import cross_encoder_identity
 from models.embedder import embedder_identity
 from models.encoder_registry import find_tuned
 from models.environment import environment
+from models.ranker import RankerError
 from models.registry import EXPERIMENT
-from models.resolve import find_here, hub_bytes
+from models.resolve import ModelNotFound, find_here, hub_bytes
 from models.token_encoder import token_encoder_identity
 from models.tuned_encoder import TunedEncoderError
 from models.windowed import ModelIdentity, VectorIdentity, WindowedConfig
@@ -80,6 +82,15 @@ def ranker(profile: Profile) -> Found:
     if found is None:
         to_do = f"slatemill train LAKE --profile {profile.name}"
         return Found("warning", f"none yet: a run leaves out {', '.join(profile.learned_policies)}", to_do)
+    try:
+        require_own_features(found[0], profile)
+        require_own_scores(found[0], profile, stages_to_features(profile))
+    except RankerError as error:
+        return Found(
+            "warning", f"{found[1]}: {brief(error)[:_SHORT]}", f"slatemill train LAKE --profile {profile.name}"
+        )
+    except (ModelNotFound, ValueError):
+        pass  # which model is missing, another check says
     return Found("ok", found[1])
 
 

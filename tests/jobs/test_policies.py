@@ -15,7 +15,7 @@ from inside import ITEMS, LEXICAL, ran, stored
 
 from cluster.stage import Stage
 from jobs.config import Profile, load_profile
-from jobs.graph import scored_by, stages, stages_to_features
+from jobs.graph import require_own_scores, scored_by, stages, stages_to_features
 from jobs.mistakes import explain
 from jobs.run import Resources
 from jobs.train.job import train
@@ -112,9 +112,10 @@ def test_a_ranker_of_features_that_the_profile_does_not_make_is_refused_before_a
 @pytest.mark.flash
 def test_a_ranker_of_scores_that_the_run_does_not_have_is_refused_before_anything_runs():
     other = replace(RANKER, scored_by=("0123456789abcdef",))
+    profile = with_policies("lambdarank")
     with pytest.raises(RankerError, match="scores of another model, or of another tuning"):
-        stages(with_policies("lambdarank"), "o200k_base", other)
-    assert of_slates(with_policies("recall_order"), other) is not None
+        require_own_scores(other, profile, stages(profile, "o200k_base", other))
+    require_own_scores(RANKER, profile, stages(profile, "o200k_base", RANKER))
 
 
 @pytest.mark.flash

@@ -13,6 +13,7 @@ import pytest
 from jobs import ranker_choice
 from jobs.config import Profile, load_profile
 from jobs.ranker_choice import ranker_for
+from models.ranker import RankerError
 from models.shipped import shipped
 
 pytestmark = pytest.mark.flash
@@ -58,8 +59,9 @@ def test_what_is_named_comes_first_then_the_champion(no_store, monkeypatch):
         changed(slates={"policies": ["lambdarank"], "budgets": [60], "style": "dated"}),
         of_recall(pool_size=64),
         changed(features=[*DEFAULT.features[::-1], "late_weakest_gap"]),
+        changed(late_interaction={**DEFAULT.late_interaction.model_dump(mode="json"), "source": "on_the_fly"}),
     ],
-    ids=["name", "slates", "pool", "more features, in other order"],
+    ids=["name", "slates", "pool", "more features, in other order", "codes on the fly"],
 )
 def test_a_profile_that_scores_candidates_alike_gets_it_too(no_store, profile):
     assert ranker_for(profile, None)[1] == "shipped/default"
@@ -80,6 +82,14 @@ def test_a_profile_that_scores_candidates_alike_gets_it_too(no_store, profile):
 )
 def test_a_profile_that_scores_otherwise_or_lacks_a_feature_gets_none(no_store, profile):
     assert ranker_for(profile, None) is None
+
+
+@pytest.mark.parametrize(
+    "profile", [changed(embedder={"model": "all-MiniLM-L6-v2", "max_tokens": 64}), of_recall(weights={})]
+)
+def test_by_name_it_is_refused_where_candidates_are_scored_otherwise(no_store, profile):
+    with pytest.raises(RankerError, match="has other channels, weights or models"):
+        ranker_for(profile, "shipped/default")
 
 
 def test_taking_it_loads_neither_mlflow_nor_lightgbm(no_store):

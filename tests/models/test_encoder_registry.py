@@ -22,6 +22,7 @@ from models.tuned_encoder import (
     TunedEncoderError,
     TunedTokenEncoder,
     save_tuned,
+    tensors_file,
 )
 from models.user_cache import user_cache
 from models.windowed import WindowedConfig
@@ -59,6 +60,35 @@ def test_a_machine_without_the_folder_fetches_it_once_and_reads_by_the_same_tens
     shutil.rmtree(kept)
     assert read_by(load_tuned(worker)) == expected
     assert [path.name for path in (user_cache() / "encoders").iterdir()] == [tuned.digest]
+
+
+@pytest.mark.flash
+@pytest.mark.parametrize("lost", [ABOUT_FILE, tensors_file(OF_ALL)])
+def test_what_the_cache_lost_a_part_of_is_fetched_anew(tuned: TunedEncoder, lost: str) -> None:
+    kept = tuned.folder.rename("kept")
+    worker = moved_away(tuned, Origin("sqlite:///none.db", kept.absolute().as_uri()))
+    expected = read_by(load_tuned(worker))
+    (user_cache() / "encoders" / tuned.digest / lost).unlink()
+    assert read_by(load_tuned(worker)) == expected
+    assert [path.name for path in (user_cache() / "encoders").iterdir()] == [tuned.digest]
+
+
+@pytest.mark.flash
+def test_a_cache_that_cannot_be_made_is_said_to_be(tuned: TunedEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = tuned.folder.rename("kept")
+    Path("a-file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path("a-file").absolute()))
+    with pytest.raises(TunedEncoderError, match="set XDG_CACHE_HOME"):
+        load_tuned(moved_away(tuned, Origin("sqlite:///none.db", kept.absolute().as_uri())))
+
+
+@pytest.mark.slow
+def test_one_that_does_worse_is_registered_and_crowned_only_for_want_of_another(
+    tuned: TunedEncoder, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{elsewhere}/mlflow.db")
+    crowned = [log_finetuning(tuned, {}, "mine", crown=crown) for crown in (False, False, True)]
+    assert [(one.version, one.is_champion) for one in crowned] == [("1", True), ("2", False), ("3", True)]
 
 
 @pytest.mark.flash

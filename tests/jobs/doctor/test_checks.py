@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,6 +28,7 @@ from jobs.doctor import checks, choices, lakes, machine, software
 from jobs.doctor.check import Check, Finding, Found, examine, works
 from jobs.doctor.report import show_finding
 from models import resolve
+from models.shipped import shipped
 
 LEXICAL = load_profile("lexical")
 DENSE = load_profile("agentmemrec")
@@ -235,6 +237,20 @@ def test_mlflow_that_is_locked_or_away_fails_at_once_and_no_password_is_shown(tm
     assert (found.state, "secret" in found.said, "MLFLOW_TRACKING_URI" in found.to_do) == ("fails", False, True)
     found = choices.ranker(LEXICAL)
     assert (found.state, "secret" in found.said, found.to_do) == ("warning", False, "see mlflow above")
+
+
+@pytest.mark.flash
+def test_a_champion_that_a_run_would_refuse_is_no_good_one(monkeypatch) -> None:
+    default = load_profile("default")
+    assert choices.ranker(default) == Found("ok", "shipped/default")
+    ranker = shipped("shipped/default")
+    for other, why in (
+        (replace(ranker, feature_names=("another", *ranker.feature_names[1:])), "features that profile default"),
+        (replace(ranker, scored_by=("0123456789abcdef",)), "the scores of another model"),
+    ):
+        monkeypatch.setattr(choices, "ranker_for", lambda profile, named, other=other: (other, "slatemill-default"))
+        found = choices.ranker(default)
+        assert (found.state, why in found.said) == ("warning", True)
 
 
 @pytest.mark.slow
