@@ -99,9 +99,9 @@ PRESETS: dict[str, RankerParams] = {
 LARGE_FROM = 5_000
 """Requests with evidence from which `auto` takes the preset `large`.
 
-nDCG at 10 out of fold, small and large. LoCoMo, three histories: .589 and .551 by AgentMemRec's ten features (365
-requests), .714 and .718 by those of the profile `default` (382). Generated, by BM25 alone: .508 and .434 (98
-requests), .456 and .445 (396), .461 and .446 (1,563). So small is as good or better wherever it was measured; where
+nDCG at 10 out of fold, small and large. LoCoMo, three histories: .590 and .551 by AgentMemRec's ten features (365
+requests), .723 and .721 by those of the profile `default` (382). Generated, by BM25 alone: .534 and .486 (192
+requests), .462 and .444 (432), .469 and .452 (894). So small is as good or better wherever it was measured; where
 large overtakes it was not, and the border is a guess.
 """
 
