@@ -19,8 +19,8 @@ from jobs.evaluate import RunUnfinished, evaluate
 from jobs.ingest import ingest
 from jobs.overrides import override
 from jobs.run import Resources, run
-from jobs.train.job import train
 from models.ranker import LightGBMRanker
+from models.shipped import shipped
 from models.tokens import token_counter
 from pipeline.ingest.errors import IngestError
 from pipeline.synth.histories import history
@@ -31,10 +31,11 @@ KEY = ["history_id", "request_id", "policy", "budget"]
 
 @dataclass(frozen=True)
 class Recipe:
-    """A profile and the ranker that its runs use."""
+    """A profile, the ranker that its runs use, and the histories: fewer where models read them."""
 
     profile: Profile
     ranker: LightGBMRanker | None
+    items: tuple[dict, ...]
 
 
 def slates_of(lake: Lake, profile: Profile = LEXICAL) -> pl.DataFrame:
@@ -42,22 +43,17 @@ def slates_of(lake: Lake, profile: Profile = LEXICAL) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module", params=["lexical", pytest.param("default", marks=pytest.mark.slow)])
-def recipe(request, tmp_path_factory) -> Recipe:
-    """lexical without a ranker; default with one that was trained on other histories."""
+def recipe(request) -> Recipe:
+    """lexical without a ranker; default with the one that comes with it."""
     profile = load_profile(request.param)
     if profile.embedder is None:
-        return Recipe(profile, None)
-    folder = tmp_path_factory.mktemp("ranker")
-    others = stored(folder, [history(seed=2, index=index, sessions=6) for index in range(12)])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{folder}/mlflow.db")
-        trained = train(others, profile, Resources(workers=2))
-    return Recipe(profile, trained.ranker)
+        return Recipe(profile, None, tuple(ITEMS))
+    return Recipe(profile, shipped("shipped/default"), tuple(ITEMS[:3]))
 
 
 @pytest.fixture(scope="module")
 def made(recipe, tmp_path_factory) -> Lake:
-    lake = stored(tmp_path_factory.mktemp("made"), ITEMS)
+    lake = stored(tmp_path_factory.mktemp("made"), recipe.items)
     ran(lake, recipe.profile, recipe.ranker, workers=2)
     return lake
 
@@ -74,10 +70,13 @@ def test_no_slate_is_over_its_budget_and_none_holds_another_history(made, recipe
     left_out = {"lambdarank"} if recipe.ranker is None else set()
     policies = set(recipe.profile.slates.policies) - left_out
     assert set(slates["policy"]) == policies
-    assert slates.height == len(ITEMS) * len(policies) * len(recipe.profile.slates.budgets)
+    assert slates.height == len(recipe.items) * len(policies) * len(recipe.profile.slates.budgets)
     assert counter.count_many(slates["text"].to_list()).tolist() == slates["n_tokens"].to_list()
     assert (slates["n_tokens"] <= slates["budget"]).all()
-    said = {item["question_id"]: {turn["content"] for s in item["haystack_sessions"] for turn in s} for item in ITEMS}
+    said = {
+        item["question_id"]: {turn["content"] for session in item["haystack_sessions"] for turn in session}
+        for item in recipe.items
+    }
     turns = pl.read_parquet(f"{made.url}/turns/*/*.parquet", hive_partitioning=False)
     shown = slates.explode("items").unnest("items", separator=".").rename(
         {"items.session_index": "session_index", "items.turn_index": "turn_index"}
@@ -88,16 +87,16 @@ def test_no_slate_is_over_its_budget_and_none_holds_another_history(made, recipe
 
 
 def test_shuffled_histories_and_one_worker_give_equal_slates(made, recipe, tmp_path):
-    shuffled = ITEMS.copy()
+    shuffled = list(recipe.items)
     random.Random(3).shuffle(shuffled)
     other = stored(tmp_path, shuffled)
     ran(other, recipe.profile, recipe.ranker, workers=1)
     assert slates_of(other, recipe.profile).equals(slates_of(made, recipe.profile))
 
 
-def grown() -> list[dict]:
-    """ITEMS, each with three more sessions of years later, whose turns are nobody's evidence."""
-    items = copy.deepcopy(ITEMS)
+def grown(stored_before: tuple[dict, ...]) -> list[dict]:
+    """The histories, each with three more sessions of years later, whose turns are nobody's evidence."""
+    items = list(copy.deepcopy(stored_before))
     for index, item in enumerate(items):
         more = history(seed=9, index=index, sessions=3)["haystack_sessions"]
         for turn in (turn for session in more for turn in session):
@@ -109,15 +108,15 @@ def grown() -> list[dict]:
 
 
 def test_sessions_that_come_later_in_the_same_file_change_no_byte_of_an_earlier_slate(made, recipe, tmp_path):
-    other = stored(tmp_path, grown())
+    other = stored(tmp_path, grown(recipe.items))
     ran(other, recipe.profile, recipe.ranker)
     assert slates_of(other, recipe.profile).equals(slates_of(made, recipe.profile))
 
 
 def test_sessions_that_come_in_a_later_batch_change_no_byte_of_an_earlier_slate(made, recipe, tmp_path):
-    other = stored(tmp_path, ITEMS)
-    arrived = delivered(other, tmp_path / "more.json", grown())
-    assert arrived.counts["repeated_requests"] == len(ITEMS)
+    other = stored(tmp_path, recipe.items)
+    arrived = delivered(other, tmp_path / "more.json", grown(recipe.items))
+    assert arrived.counts["repeated_requests"] == len(recipe.items)
     ran(other, recipe.profile, recipe.ranker)
     assert slates_of(other, recipe.profile).equals(slates_of(made, recipe.profile))
 
