@@ -48,14 +48,20 @@ class Calibration:
 
 @pytest.mark.slow
 def test_recall_fills_about_half_and_poor_features_find_no_evidence(shell):
-    holds(shell, "agentmemrec", histories=40, sessions=12)
+    holds(shell, "lexical", histories=150, sessions=20)
 
 
 @pytest.mark.scale
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize(
     ("profile", "histories", "sessions"),
-    [("agentmemrec", 60, 20), ("agentmemrec", 30, 40), ("lexical", 1_000, 20), ("lexical", 500, 40)],
+    [
+        ("agentmemrec", 40, 12),
+        ("agentmemrec", 60, 20),
+        ("agentmemrec", 30, 40),
+        ("lexical", 1_000, 20),
+        ("lexical", 500, 40),
+    ],
 )
 def test_the_calibration_holds_for_more_and_longer_histories(shell, profile, histories, sessions):
     holds(shell, profile, histories, sessions)

@@ -29,6 +29,7 @@ def refuse(*args, **kwargs):
 socket.socket.connect = refuse
 socket.getaddrinfo = refuse
 from models.embedder import SentenceEmbedder
+from models.windowed import WindowedConfig
 rows, vectors = SentenceEmbedder(WindowedConfig("all-MiniLM-L6-v2")).embed_windows(["hello"])
 print(vectors.shape)
 """
