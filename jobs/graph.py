@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from cluster.stage import Choice, Input, ModelSpec, ShardOutput, Span, Stage
+from cluster.stage import Choice, Input, ModelSpec, Span, Stage
+from jobs import shards
 from jobs.config import Profile
+from jobs.ranker_suits import require_own_features
 from models.cross_encoder import CrossEncoderScorer, cross_encoder_identity
 from models.embedder import SentenceEmbedder, embedder_identity
 from models.encoder_registry import find_tuned, load_tuned
-from models.interfaces import Embedder, PairScorer, TokenEncoder
-from models.ranker import LightGBMRanker, RankerError
+from models.ranker import LightGBMRanker
 from models.token_encoder import (
     LateInteractionEncoder,
     token_encoder_identity,
 )
-from models.tokens import token_counter
 from models.windowed import VectorIdentity
 from pipeline import schemas
-from pipeline.cross_scores import cross_scores
-from pipeline.features.candidates import features
 from pipeline.policies.candidates import reading_pools
 from pipeline.policies.registry import ORACLE, needs_ranker, policies_of
-from pipeline.policies.slates import SlateOptions, oracle_slates, slates
+from pipeline.policies.slates import SlateOptions
 from pipeline.recall.analyzer import ANALYZER_ID
-from pipeline.recall.gather import LateTables
-from pipeline.recall.late.options import Code
-from pipeline.recall.options import PoolOptions
-from pipeline.recall.pools import pools
-from pipeline.terms import terms
-from pipeline.tokens import request_tokens, turn_tokens
-from pipeline.vectors import request_vectors, turn_vectors
-
-Tables = Mapping[str, pa.Table]
-
-_DIGITS = 16
 
 TURNS_OF_A_GROUP = 256
 """Turns of a row group of turn_tokens: 4 MB at 40 tokens of 384 dimensions."""
@@ -62,7 +48,9 @@ def stages_to_features(profile: Profile) -> list[Stage]:
     requests = Input("requests", None, schemas.REQUESTS)
 
     path = [
-        _stage("terms", analyzed, schemas.TERMS, {"turns": Input("turns", None, schemas.TURNS)}, "turns", _terms),
+        _stage(
+            "terms", analyzed, schemas.TERMS, {"turns": Input("turns", None, schemas.TURNS)}, "turns", shards.of_terms
+        ),
     ]
     pool_inputs = {
         "requests": requests,
@@ -89,7 +77,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
             schemas.pools(profile.recall.scored),
             pool_inputs,
             "requests",
-            partial(_pools, options=profile.recall, code=profile.late_interaction.code),
+            partial(shards.of_pools, options=profile.recall, code=profile.late_interaction.code),
             config={
                 "recall": profile.recall.model_dump(mode="json"),
                 "as_of": profile.as_of,
@@ -106,7 +94,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
             schemas.features(profile.features),
             feature_inputs,
             "pools",
-            partial(_features, names=profile.features, channels=profile.recall.scored),
+            partial(shards.of_features, names=profile.features, channels=profile.recall.scored),
             config={"features": list(profile.features)},
             version=2,
         ),
@@ -129,9 +117,24 @@ def _vector_stages(profile: Profile, pool_inputs: dict[str, Input], seen_turns: 
     }
     turns, requests = Input("turns", None, schemas.TURNS), Input("requests", None, schemas.REQUESTS)
     return [
-        _stage("turn_vectors", embedded, turn_schema, {"turns": turns}, "turns", _turn_vectors, costly=True, **model),
         _stage(
-            "request_vectors", embedded, request_schema, {"requests": requests}, "requests", _request_vectors, **model
+            "turn_vectors",
+            embedded,
+            turn_schema,
+            {"turns": turns},
+            "turns",
+            shards.of_turn_vectors,
+            costly=True,
+            **model,
+        ),
+        _stage(
+            "request_vectors",
+            embedded,
+            request_schema,
+            {"requests": requests},
+            "requests",
+            shards.of_request_vectors,
+            **model,
         ),
     ]
 
@@ -151,7 +154,7 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
             of_turns: Choice = ("model", f"{identity.choice_id}-{late.code}")
             schema = schemas.TURN_TOKENS
             turns = {"turns": Input("turns", None, schemas.TURNS)}
-            compute = partial(_turn_tokens, code=late.code)
+            compute = partial(shards.of_turn_tokens, code=late.code)
             more: dict[str, Any] = {
                 "table": "turn_tokens",
                 "config": {"code": late.code},
@@ -167,13 +170,13 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
         requests = {"requests": Input("requests", None, schemas.REQUESTS)}
         more = {"table": "request_tokens", "config": {"analyzer": ANALYZER_ID}, "version": 2, **model}
         of_stage = token_stage(name, "request_tokens")
-        stages.append(_stage(of_stage, of_requests, schema, requests, "requests", _request_tokens, **more))
+        stages.append(_stage(of_stage, of_requests, schema, requests, "requests", shards.of_request_tokens, **more))
         pool_inputs[f"{name}_request_tokens"] = Input("request_tokens", of_requests, schema)
     if late.source == "on_the_fly":
         pool_models["identities"] = tuple(identity.text for identity, _ in encoders.values())
         loads = {name: spec.load for name, (_, spec) in encoders.items()}
         key = "+".join(spec.key for _, spec in encoders.values())
-        pool_models["model"] = ModelSpec(key, partial(_load_all, loads))
+        pool_models["model"] = ModelSpec(key, partial(shards.load_all, loads))
     return stages
 
 
@@ -191,10 +194,6 @@ def _token_encoder(name: str, profile: Profile) -> tuple[VectorIdentity, ModelSp
     config = late.windowed
     identity = token_encoder_identity(config)
     return identity, ModelSpec(f"tokens-{identity.choice_id}", partial(LateInteractionEncoder, config))
-
-
-def _load_all(loads: Mapping[str, Callable[[], TokenEncoder]]) -> dict[str, TokenEncoder]:
-    return {name: load() for name, load in loads.items()}
 
 
 def _cross_stages(profile: Profile, feature_inputs: dict[str, Input]) -> list[Stage]:
@@ -215,7 +214,7 @@ def _cross_stages(profile: Profile, feature_inputs: dict[str, Input]) -> list[St
         schemas.CROSS_SCORES,
         dict(feature_inputs),
         "pools",
-        partial(_cross_scores, top=options.top),
+        partial(shards.of_cross_scores, top=options.top),
         config={"top": options.top},
         identities=(identity.text,),
         model=ModelSpec(f"cross-{identity.choice_id}", partial(CrossEncoderScorer, config)),
@@ -241,7 +240,9 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
     policies_of(policies, ranker, inputs["features"].schema.names, profile.rankings)
     pools = {"pools": Input("pools", by_profile, schemas.pools(profile.recall.scored))}
     read_too = pools if reading_pools(policies, profile.features) else {}
-    read_too |= {_ranking(name): Input("rankings", ("policy", name), schemas.RANKINGS) for name in profile.rankings}
+    read_too |= {
+        shards.ranking_input(name): Input("rankings", ("policy", name), schemas.RANKINGS) for name in profile.rankings
+    }
     rendered = {"budgets": list(profile.slates.budgets), "style": profile.slates.style, "tokenizer": tokenizer}
     path = []
     if policies:
@@ -253,7 +254,7 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
                 schemas.SLATES,
                 inputs | read_too,
                 "requests",
-                partial(_slates, options=options, tokenizer=tokenizer, ranker=ranker),
+                partial(shards.of_slates, options=options, tokenizer=tokenizer, ranker=ranker),
                 config={"policies": list(policies), **rendered},
                 identities=(ranker.identity,) if ranker is not None and any(map(needs_ranker, policies)) else (),
             )
@@ -272,58 +273,17 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
                     ),
                 },
                 "requests",
-                partial(_oracle_slates, options=options, tokenizer=tokenizer),
+                partial(shards.of_oracle_slates, options=options, tokenizer=tokenizer),
                 config=rendered,
             )
         )
     return path
 
 
-def require_own_features(ranker: LightGBMRanker, profile: Profile) -> None:
-    """Raises RankerError for a ranker that takes features which the profile does not make: of those that it makes, a
-    ranker takes its own, by name."""
-    lacking = [name for name in ranker.feature_names if name not in profile.features]
-    if not lacking:
-        return
-    raise RankerError(
-        f"the ranker (of profile {ranker.profile}) was trained on features that profile {profile.name} does not make "
-        f"({', '.join(lacking[:5])}{' ...' if len(lacking) > 5 else ''}): run `slatemill train LAKE --profile "
-        f"{profile.name}`, or name another with --ranker"
-    )
-
-
-def scored_by(to_features: Iterable[Stage]) -> tuple[str, ...]:
-    """Which models the features are scores of, given the stages that make them: digests of their identities, sorted."""
-    identities = {text for stage in to_features for text in stage.identities}
-    return tuple(sorted(hashlib.sha256(text.encode()).hexdigest()[:_DIGITS] for text in identities))
-
-
-def has_own_scores(ranker: LightGBMRanker, to_features: Iterable[Stage]) -> bool:
-    """Whether these stages have the models whose scores a ranker learned from."""
-    return set(ranker.scored_by) <= set(scored_by(to_features))
-
-
-def require_own_scores(ranker: LightGBMRanker, profile: Profile, to_features: Iterable[Stage]) -> None:
-    """Raises RankerError for a ranker that learned from scores of a model which these stages do not have: a feature of
-    the same name is then another."""
-    if has_own_scores(ranker, to_features):
-        return
-    raise RankerError(
-        f"the ranker (of profile {ranker.profile}) learned from the scores of another model, or of another tuning of "
-        f"one, than this run has: run `slatemill train LAKE --profile {profile.name}` and make that the champion "
-        "(`promote --force`: the two cannot be compared), or name another with --ranker"
-    )
-
-
 def policies_made(profile: Profile, ranker: LightGBMRanker | None) -> tuple[str, ...]:
     """The policies of the stage `slates`: all but the oracle, and those that go by a ranker only with one."""
     usable = [policy for policy in profile.slates.policies if ranker is not None or not needs_ranker(policy)]
     return tuple(policy for policy in usable if policy != ORACLE)
-
-
-def _ranking(name: str) -> str:
-    """What the input is called that is the imported ranking of this name."""
-    return f"ranking {name}"
 
 
 def _stage(
@@ -350,70 +310,4 @@ def _stage(
         compute=compute,
         quarantine_schema=schemas.QUARANTINE,
         **more,
-    )
-
-
-def _terms(tables: Tables, _: None) -> ShardOutput:
-    return ShardOutput(terms(tables["turns"]))
-
-
-def _turn_vectors(tables: Tables, embedder: Embedder) -> ShardOutput:
-    return ShardOutput(*turn_vectors(tables["turns"], embedder))
-
-
-def _request_vectors(tables: Tables, embedder: Embedder) -> ShardOutput:
-    return ShardOutput(*request_vectors(tables["requests"], embedder))
-
-
-def _turn_tokens(tables: Tables, encoder: TokenEncoder, *, code: Code) -> Iterator[ShardOutput]:
-    return (ShardOutput(*part) for part in turn_tokens(tables["turns"], encoder, code))
-
-
-def _request_tokens(tables: Tables, encoder: TokenEncoder) -> ShardOutput:
-    return ShardOutput(*request_tokens(tables["requests"], encoder))
-
-
-def _pools(
-    tables: Tables, encoders: Mapping[str, TokenEncoder] | None, *, options: PoolOptions, code: Code
-) -> ShardOutput:
-    made = encoders or {}
-    late = {
-        name: LateTables(tables[f"{name}_request_tokens"], tables.get(f"{name}_turn_tokens"), made.get(name), code)
-        for name in options.encoders
-    }
-    return ShardOutput(
-        *pools(
-            tables["requests"],
-            tables["turns"],
-            tables["terms"],
-            tables.get("turn_vectors"),
-            tables.get("request_vectors"),
-            options,
-            late,
-        )
-    )
-
-
-def _cross_scores(tables: Tables, scorer: PairScorer, *, top: int | None) -> ShardOutput:
-    return ShardOutput(*cross_scores(tables["pools"], tables["requests"], tables["turns"], scorer, top))
-
-
-def _features(tables: Tables, _: None, *, names: Sequence[str], channels: Sequence[str]) -> ShardOutput:
-    inputs = (tables["pools"], tables["turns"], tables["requests"])
-    return ShardOutput(features(*inputs, names, channels, tables.get("cross_scores")))
-
-
-def _slates(
-    tables: Tables, _: None, *, options: SlateOptions, tokenizer: str, ranker: LightGBMRanker | None
-) -> ShardOutput:
-    counter = token_counter(tokenizer)
-    rankings = {name: tables[of] for name in options.policies if (of := _ranking(name)) in tables}
-    read = (tables["requests"], tables["features"], tables["turns"])
-    return ShardOutput(slates(*read, options, counter, ranker, rankings, tables.get("pools")))
-
-
-def _oracle_slates(tables: Tables, _: None, *, options: SlateOptions, tokenizer: str) -> ShardOutput:
-    counter = token_counter(tokenizer)
-    return ShardOutput(
-        oracle_slates(tables["requests"], tables["features"], tables["turns"], tables["labels"], options, counter)
     )

@@ -18,7 +18,8 @@ from cluster.cache import MarkCache
 from cluster.errors import LakeError
 from cluster.lake import Lake
 from jobs.config import ConfigError, Profile, load_profile
-from jobs.graph import has_own_scores, require_own_features, require_own_scores, stages_to_features
+from jobs.graph import stages_to_features
+from jobs.ranker_suits import has_own_scores, require_own_features, require_own_scores
 from jobs.run import Resources
 from jobs.train.data import by_bucket, gather
 from jobs.train.features import make_features

@@ -22,8 +22,9 @@ from cluster.progress import Together, progress_for
 from cluster.runfiles import QUARANTINE
 from cluster.stage import Stage
 from jobs.config import Profile
-from jobs.graph import require_own_scores, stages
+from jobs.graph import stages
 from jobs.ingest import INGEST
+from jobs.ranker_suits import require_own_scores
 from jobs.rankings import require_rankings
 from models.ranker import LightGBMRanker
 from pipeline import schemas

@@ -78,7 +78,7 @@ class LightGBMRanker:
     card: str = field(default="", repr=False)
     """What a person should know before using it (Markdown), where it was trained with a card."""
     scored_by: tuple[str, ...] = field(default=(), repr=False)
-    """Digests (jobs.graph.scored_by) of the models whose scores it learned from; empty where it is not bound to any."""
+    """Digests (jobs.ranker_suits.scored_by) of the models whose scores it learned from; empty: it is bound to none."""
 
     @cached_property
     def identity(self) -> str:

@@ -11,8 +11,9 @@ from pathlib import Path
 from jobs.config import ModelOptions, Profile
 from jobs.doctor.check import Found, brief
 from jobs.doctor.places import nearest_folder
-from jobs.graph import require_own_features, require_own_scores, stages_to_features
+from jobs.graph import stages_to_features
 from jobs.ranker_choice import ranker_for
+from jobs.ranker_suits import require_own_features, require_own_scores
 from models import tracking
 from models.cross_encoder import cross_encoder_identity
 from models.embedder import embedder_identity

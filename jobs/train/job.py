@@ -19,7 +19,8 @@ from cluster import rayenv
 from cluster.lake import Lake
 from jobs.code_version import code_version
 from jobs.config import Profile
-from jobs.graph import scored_by, stages_to_features
+from jobs.graph import stages_to_features
+from jobs.ranker_suits import scored_by
 from jobs.run import Resources
 from jobs.train import plots
 from jobs.train.card import Facts, card

@@ -14,7 +14,8 @@ from cluster.exits import NEEDS_BACKFILL
 from cluster.lake import Lake
 from jobs.config import Profile, load_profile, parse_profile
 from jobs.finetune import NothingToTune, folds_of, parts_of, run_finetune, without_tuned
-from jobs.graph import scored_by, stages_to_features
+from jobs.graph import stages_to_features
+from jobs.ranker_suits import scored_by
 from jobs.run import Resources, run
 from models.encoder_registry import RegisteredEncoder, find_tuned
 from models.finetune import FinetuneParams

@@ -15,8 +15,9 @@ from inside import ITEMS, LEXICAL, ran, stored
 
 from cluster.stage import Stage
 from jobs.config import Profile, load_profile
-from jobs.graph import require_own_scores, scored_by, stages, stages_to_features
+from jobs.graph import stages, stages_to_features
 from jobs.mistakes import explain
+from jobs.ranker_suits import require_own_scores, scored_by
 from jobs.run import Resources
 from jobs.train.job import train
 from models.calibration import Calibration

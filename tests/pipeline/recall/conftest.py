@@ -85,17 +85,9 @@ def make_requests(rows: Sequence[dict[str, Any]]) -> pa.Table:
     return pa.Table.from_pylist(full, schema=REQUESTS)
 
 
-def recall(
-    turns: Sequence[dict[str, Any]],
-    requests: Sequence[dict[str, Any]],
-    encoders: Sequence[str] = ENCODERS,
-    source: str = "stored",
-    code: Code = "int8",
-    **options: Any,
-) -> pa.Table:
-    """The pools of the requests, all stages before them run; those of late interaction for `encoders`."""
-    found, _ = recall_and_notes(turns, requests, encoders, source, code, **options)
-    return found
+def recall(*given: Any, **options: Any) -> pa.Table:
+    """The pools of the requests, as recall_and_notes makes them."""
+    return recall_and_notes(*given, **options)[0]
 
 
 def recall_and_notes(
@@ -107,7 +99,8 @@ def recall_and_notes(
     read_by: Callable[..., WordTokenEncoder] = WordTokenEncoder,
     **options: Any,
 ) -> tuple[pa.Table, pa.Table]:
-    """As recall, and what pools put into quarantine; `read_by` makes the token encoders."""
+    """The pools of the requests, all stages before them run, and what pools put into quarantine; late interaction is
+    that of `encoders`, which `read_by` makes."""
     turn_table, request_table = make_turns(turns), make_requests(requests)
     return pools(
         request_table,

@@ -1,0 +1,110 @@
+"""What the stages of jobs.graph compute: tables of a shard and the loaded model, handed to functions of pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from cluster.stage import ShardOutput
+from models.interfaces import Embedder, PairScorer, TokenEncoder
+from models.ranker import LightGBMRanker
+from models.tokens import token_counter
+from pipeline.cross_scores import cross_scores
+from pipeline.features.candidates import features
+from pipeline.policies.slates import SlateOptions, oracle_slates, slates
+from pipeline.recall.gather import LateTables
+from pipeline.recall.late.options import Code
+from pipeline.recall.options import PoolOptions
+from pipeline.recall.pools import pools
+from pipeline.terms import terms
+from pipeline.tokens import request_tokens, turn_tokens
+from pipeline.vectors import request_vectors, turn_vectors
+
+Tables = Mapping[str, pa.Table]
+
+
+def load_all(loads: Mapping[str, Callable[[], TokenEncoder]]) -> dict[str, TokenEncoder]:
+    """The encoders of a run that makes codes on the fly, by name."""
+    return {name: load() for name, load in loads.items()}
+
+
+def ranking_input(name: str) -> str:
+    """What the input is called that is the imported ranking of this name."""
+    return f"ranking {name}"
+
+
+def of_terms(tables: Tables, _: None) -> ShardOutput:
+    """Stage `terms`."""
+    return ShardOutput(terms(tables["turns"]))
+
+
+def of_turn_vectors(tables: Tables, embedder: Embedder) -> ShardOutput:
+    """Stage `turn_vectors`."""
+    return ShardOutput(*turn_vectors(tables["turns"], embedder))
+
+
+def of_request_vectors(tables: Tables, embedder: Embedder) -> ShardOutput:
+    """Stage `request_vectors`."""
+    return ShardOutput(*request_vectors(tables["requests"], embedder))
+
+
+def of_turn_tokens(tables: Tables, encoder: TokenEncoder, *, code: Code) -> Iterator[ShardOutput]:
+    """Stages `turn_tokens`, of each encoder."""
+    return (ShardOutput(*part) for part in turn_tokens(tables["turns"], encoder, code))
+
+
+def of_request_tokens(tables: Tables, encoder: TokenEncoder) -> ShardOutput:
+    """Stages `request_tokens`, of each encoder."""
+    return ShardOutput(*request_tokens(tables["requests"], encoder))
+
+
+def of_pools(
+    tables: Tables, encoders: Mapping[str, TokenEncoder] | None, *, options: PoolOptions, code: Code
+) -> ShardOutput:
+    """Stage `pools`; `encoders` are there where codes of turns are made on the fly."""
+    made = encoders or {}
+    late = {
+        name: LateTables(tables[f"{name}_request_tokens"], tables.get(f"{name}_turn_tokens"), made.get(name), code)
+        for name in options.encoders
+    }
+    return ShardOutput(
+        *pools(
+            tables["requests"],
+            tables["turns"],
+            tables["terms"],
+            tables.get("turn_vectors"),
+            tables.get("request_vectors"),
+            options,
+            late,
+        )
+    )
+
+
+def of_cross_scores(tables: Tables, scorer: PairScorer, *, top: int | None) -> ShardOutput:
+    """Stage `cross_scores`."""
+    return ShardOutput(*cross_scores(tables["pools"], tables["requests"], tables["turns"], scorer, top))
+
+
+def of_features(tables: Tables, _: None, *, names: Sequence[str], channels: Sequence[str]) -> ShardOutput:
+    """Stage `features`."""
+    inputs = (tables["pools"], tables["turns"], tables["requests"])
+    return ShardOutput(features(*inputs, names, channels, tables.get("cross_scores")))
+
+
+def of_slates(
+    tables: Tables, _: None, *, options: SlateOptions, tokenizer: str, ranker: LightGBMRanker | None
+) -> ShardOutput:
+    """Stage `slates`."""
+    counter = token_counter(tokenizer)
+    rankings = {name: tables[of] for name in options.policies if (of := ranking_input(name)) in tables}
+    read = (tables["requests"], tables["features"], tables["turns"])
+    return ShardOutput(slates(*read, options, counter, ranker, rankings, tables.get("pools")))
+
+
+def of_oracle_slates(tables: Tables, _: None, *, options: SlateOptions, tokenizer: str) -> ShardOutput:
+    """Stage `oracle_slates`."""
+    counter = token_counter(tokenizer)
+    return ShardOutput(
+        oracle_slates(tables["requests"], tables["features"], tables["turns"], tables["labels"], options, counter)
+    )
