@@ -19,6 +19,7 @@ TEXT = pa.large_string()
 TIME = pa.timestamp("us", tz="UTC")
 
 TURN_KEY = ("history_id", "session_index", "turn_index")
+UNIT_KEY = ("history_id", "session_index", "unit_index")
 REQUEST_KEY = ("history_id", "request_id")
 
 
@@ -66,6 +67,7 @@ _KEY_FIELDS = [
     pa.field("session_index", pa.int64(), nullable=False),
     pa.field("turn_index", pa.int32(), nullable=False),
 ]
+_UNIT_FIELDS = [*_KEY_FIELDS[:2], pa.field("unit_index", pa.int32(), nullable=False)]
 _REQUEST_FIELDS = [
     pa.field("request_id", TEXT, nullable=False),
     pa.field("history_id", TEXT, nullable=False),
@@ -222,6 +224,110 @@ def features(names: Sequence[str]) -> pa.Schema:
         ]
     )
 
+
+UNITS = _table(
+    "units",
+    [
+        *_UNIT_FIELDS,
+        pa.field("session_time", TIME),
+        pa.field("agent", pa.bool_(), nullable=False),
+        pa.field("first_turn", pa.int32(), nullable=False),
+        pa.field("start", pa.int32(), nullable=False),
+        pa.field("last_turn", pa.int32(), nullable=False),
+        pa.field("end", pa.int32(), nullable=False),
+        pa.field("n_tokens", pa.int32(), nullable=False),
+        pa.field("of_a_long_turn", pa.bool_(), nullable=False),
+    ],
+    """One row a unit: from character `start` of turn `first_turn` to character `end` (exclusive) of `last_turn`.
+    `agent`: its turns are steps of a task; `of_a_long_turn`: it is a part of one turn that is longer than a unit;
+    `n_tokens` adds up those of its turns.""",
+)
+
+PIECES = _table(
+    "pieces",
+    [
+        *_UNIT_FIELDS,
+        pa.field("piece_index", pa.int32(), nullable=False),
+        pa.field("turn_index", pa.int32(), nullable=False),
+        pa.field("start", pa.int32(), nullable=False),
+        pa.field("end", pa.int32(), nullable=False),
+        pa.field("n_tokens", pa.int32(), nullable=False),
+        pa.field("terms", pa.large_list(TEXT), nullable=False),
+    ],
+    """One row a piece of a unit: characters `start` to `end` (exclusive) of a turn, their tokens and their lexical
+    terms (those of the speaker too, where the piece begins the turn).""",
+)
+
+FACT = pa.struct(
+    [
+        pa.field("kind", TEXT, nullable=False),
+        pa.field("text", TEXT, nullable=False),
+        pa.field("turns", pa.large_list(pa.int32()), nullable=False),
+        pa.field("date", pa.date32()),
+        pa.field("precision", TEXT),
+    ]
+)
+
+RECORDS = _table(
+    "records",
+    [
+        *_UNIT_FIELDS,
+        pa.field("session_time", TIME),
+        pa.field("leaf", pa.int32(), nullable=False),
+        pa.field("writer", TEXT, nullable=False),
+        pa.field("status", TEXT, nullable=False),
+        pa.field("text", TEXT, nullable=False),
+        pa.field("keywords", pa.large_list(TEXT), nullable=False),
+        pa.field("tags", pa.large_list(TEXT), nullable=False),
+        pa.field("description", TEXT, nullable=False),
+        pa.field("facts", pa.large_list(FACT), nullable=False),
+        pa.field("n_tokens", pa.int32(), nullable=False),
+    ],
+    """One row a unit that is closed. `leaf` counts the records of a history as they are written, from 0; `n_tokens`
+    those of `text`. A fact is a fact, event, preference, plan or update, and cites turns of the unit; its `date` is the
+    first day of what `precision` says (day, week, month, year).""",
+)
+
+MERGED_RECORDS = _table(
+    "merged_records",
+    [
+        *_KEY_FIELDS[:1],
+        pa.field("level", pa.int32(), nullable=False),
+        pa.field("node", pa.int32(), nullable=False),
+        pa.field("writer", TEXT, nullable=False),
+        pa.field("status", TEXT, nullable=False),
+        pa.field("text", TEXT, nullable=False),
+        pa.field("n_tokens", pa.int32(), nullable=False),
+    ],
+    """One row a node of the tree over the records of a history: node i of level k stands for the records with leaves
+    i * 4**k to (i + 1) * 4**k - 1, and is written once all of them are.""",
+)
+
+
+@_table_by("dim")
+def unit_vectors(dim: int) -> pa.Schema:
+    """One row a record: a vector of `dim` values and unit length of its text and what it may be found by."""
+    return pa.schema(
+        [
+            *_UNIT_FIELDS,
+            pa.field("session_time", TIME),
+            pa.field("leaf", pa.int32(), nullable=False),
+            pa.field("vector", _vector(dim), nullable=False),
+        ]
+    )
+
+
+LINKS = _table(
+    "links",
+    [
+        *_UNIT_FIELDS,
+        pa.field("to_session", pa.int64(), nullable=False),
+        pa.field("to_unit", pa.int32(), nullable=False),
+        pa.field("cosine", pa.float32(), nullable=False),
+    ],
+    """One row a link from a record to one of the three most like it of those that were written before and are no later.
+    It leads both ways.""",
+)
 
 RANKINGS = _table(
     "rankings",

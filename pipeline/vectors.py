@@ -1,4 +1,4 @@
-"""Stages `turn_vectors` and `request_vectors`: what an embedder makes of turns and of requests."""
+"""Stages `turn_vectors`, `request_vectors`, `unit_vectors`: what an embedder makes of turns, requests and records."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pipeline.recall.indexed_text import indexed_text
 from pipeline.schemas import REQUEST_KEY, TURN_KEY
 from pipeline.schemas import request_vectors as request_vectors_schema
 from pipeline.schemas import turn_vectors as turn_vectors_schema
+from pipeline.schemas import unit_vectors as unit_vectors_schema
 
 Vectors = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
@@ -54,6 +55,27 @@ def request_vectors(requests: pa.Table, embedder: Embedder) -> tuple[pa.Table, p
     columns = [*_columns(keys.filter(~bad)), _vector_column(vectors[~bad], embedder.dim)]
     table = pa.Table.from_arrays(columns, schema=request_vectors_schema(embedder.dim))
     return table, not_finite(keys.filter(bad), f"embedder {embedder.name}")
+
+
+def unit_vectors(records: pa.Table, embedder: Embedder) -> tuple[pa.Table, pa.Table]:
+    """One vector of each record (RECORDS): (schema unit_vectors(dim), QUARANTINE), sorted by history and leaf.
+
+    What is read is the record's text, then its keywords, tags and description (FlexA-Mem, arXiv 2610.33274, section
+    3.1: of the note s || f). A record whose vector is not finite goes to quarantine, and is like no other.
+    """
+    frame = pl.DataFrame(pl.from_arrow(records)).sort("history_id", "leaf")
+    words = pl.concat_list("keywords", "tags").list.join(" ")
+    texts = frame.select(pl.concat_str("text", words, "description", separator=" ")).to_series()
+    rows, windows = _embed_distinct(texts, embedder)
+    vectors = _unit_mean(rows, windows, len(frame))
+    bad = _not_finite(vectors)
+    keys = frame.select(unit_vectors_schema(embedder.dim).names[:-1])
+    kept = keys.filter(~bad).to_arrow().cast(pa.schema(list(unit_vectors_schema(embedder.dim))[:-1]))
+    table = kept.append_column(
+        unit_vectors_schema(embedder.dim).field("vector"), _vector_column(vectors[~bad], embedder.dim)
+    )
+    lost = keys.filter(bad).select("history_id", "session_index")
+    return table, not_finite(lost, f"embedder {embedder.name}")
 
 
 def _embed_distinct(texts: pl.Series, embedder: Embedder) -> tuple[Positions, Vectors]:

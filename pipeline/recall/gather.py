@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from models.interfaces import TokenEncoder
 from pipeline.recall.analyzer import analyze
-from pipeline.recall.history import Halves, History, Ints, Lists, Request, RequestTokens, Windows
+from pipeline.recall.history import Halves, History, Ints, Lists, Request, RequestTokens, Windows, matrix
 from pipeline.recall.indexed_text import indexed_text
 from pipeline.recall.late.codes import Codes, encode
 from pipeline.recall.late.options import Code
@@ -134,7 +134,7 @@ class _WindowTable:
         located = keys.join(stored.select(*TURN_KEY, "row"), on=list(TURN_KEY), how="inner").sort("row", "window")
         self._row = located["row"].to_numpy().astype(np.int64)
         self._source = located["source"].to_numpy().astype(np.int64)
-        self._vectors = _matrix(turn_vectors["vector"])
+        self._vectors = matrix(turn_vectors["vector"])
 
     def of_turns(self, start: int, stop: int) -> Windows:
         first, last = np.searchsorted(self._row, [start, stop])
@@ -145,21 +145,12 @@ def _request_vectors(asked: pl.DataFrame, request_vectors: pa.Table | None) -> l
     """The vector of each request, None where there is none."""
     if request_vectors is None:
         return [None] * len(asked)
-    vectors = _matrix(request_vectors["vector"])
+    vectors = matrix(request_vectors["vector"])
     located = pl.DataFrame(pl.from_arrow(request_vectors.select(list(REQUEST_KEY)))).with_row_index("source")
     source = asked.select(REQUEST_KEY).join(
         located, on=list(REQUEST_KEY), how="left", maintain_order="left", validate="1:1"
     )["source"]
     return [None if row is None else vectors[row] for row in source]
-
-
-def _matrix(column: pa.ChunkedArray) -> Halves:
-    """A fixed-size list column as a matrix, shape (rows, dim)."""
-    dim = column.type.list_size
-    if len(column) == 0:
-        return np.zeros((0, dim), np.float16)
-    values = [chunk.flatten().to_numpy() for chunk in column.chunks]
-    return np.concatenate(values).reshape(-1, dim)
 
 
 class _TokenRows:
@@ -174,7 +165,7 @@ class _TokenRows:
         )
         self.terms = located["terms"]
         self._first = np.searchsorted(located["request"].to_numpy(), np.arange(len(asked) + 1))
-        self._codes = encode(_matrix(request_tokens["vector"])[located["source"].to_numpy()].astype(np.float32))
+        self._codes = encode(matrix(request_tokens["vector"])[located["source"].to_numpy()].astype(np.float32))
 
     def of_request(self, request: int, terms: Lists) -> RequestTokens:
         first, last = int(self._first[request]), int(self._first[request + 1])

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from pipeline.recall.late.codes import Codes
 from pipeline.recall.late.turn_codes import CodeSource
@@ -102,3 +103,12 @@ class Request:
     terms: Ints
     vector: Halves | None
     tokens: Mapping[str, RequestTokens] = field(default_factory=dict)
+
+
+def matrix(column: pa.ChunkedArray) -> Halves:
+    """A column of vectors of one length as a matrix, shape (rows, dim)."""
+    dim = column.type.list_size
+    if len(column) == 0:
+        return np.zeros((0, dim), np.float16)
+    values = [chunk.flatten().to_numpy() for chunk in column.chunks]
+    return np.concatenate(values).reshape(-1, dim)

@@ -12,23 +12,11 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from models.interfaces import TokenCounter
-from pipeline.schemas import TURN_KEY
+from pipeline.schemas import TURN_KEY, UNITS
 from pipeline.units.spans import spans_within
 
 PART = ("history_id", "session_index")
 """What names a session part: no unit crosses one, so that units stay as they are however a history grows."""
-
-UNITS: dict[str, pl.DataType] = {
-    "history_id": pl.String(),
-    "session_index": pl.Int64(),
-    "unit_index": pl.Int32(),
-    "first_turn": pl.Int32(),
-    "start": pl.Int32(),
-    "last_turn": pl.Int32(),
-    "end": pl.Int32(),
-    "n_tokens": pl.Int32(),
-    "of_a_long_turn": pl.Boolean(),
-}
 
 
 class CutOptions(BaseModel):
@@ -39,15 +27,21 @@ class CutOptions(BaseModel):
     reader_tokens: int = Field(2_000, ge=1)
     agent_tokens: int = Field(1_000, ge=1)
 
+    @property
+    def choice_id(self) -> str:
+        """What names this cut in paths."""
+        return f"r{self.reader_tokens}-a{self.agent_tokens}"
 
-def units(turns: pa.Table, agents: Collection[str], options: CutOptions, counter: TokenCounter) -> pl.DataFrame:
-    """Units of the turns of one batch: columns UNITS, sorted by history, session and unit. `turns` has schema TURNS.
+
+def units(turns: pa.Table, agents: Collection[str], options: CutOptions, counter: TokenCounter) -> pa.Table:
+    """Units (UNITS) of the turns (TURNS) of one batch, sorted by history, session and unit.
 
     A unit reaches from character `start` of turn `first_turn` to character `end` (exclusive) of `last_turn`; the units
     of a session part are its turns, whole and in order. A session of a reader is cut before turns of the user, into
-    units of at most `reader_tokens`, and before other turns where an exchange is longer. Of the histories in `agents`
-    the steps are packed until a unit has `agent_tokens`. A turn of more tokens than these is cut at line breaks into
-    units of its own, `of_a_long_turn`. `n_tokens` adds up those of the turns, each counted alone.
+    units of at most `reader_tokens`; an exchange that is longer begins a unit, and is cut before other turns too. So
+    all units of a part but the last stay as they are when turns are added to it. Of the histories in `agents` the steps
+    are packed until a unit has `agent_tokens`. A turn of more tokens than these is cut at line breaks into units of its
+    own, `of_a_long_turn`. `n_tokens` adds up those of the turns, each counted alone.
     """
     frame = (
         pl.DataFrame(pl.from_arrow(turns))
@@ -60,23 +54,26 @@ def units(turns: pa.Table, agents: Collection[str], options: CutOptions, counter
     atoms = atoms.sort(*PART, "first_turn", "start")
     packed = atoms.with_columns(unit=pl.Series(_packed(atoms), dtype=pl.Int64))
     made = packed.group_by("unit", maintain_order=True).agg(
-        pl.col(*PART, "first_turn", "start", "of_a_long_turn").first(),
+        pl.col(*PART, "session_time", "agent", "first_turn", "start", "of_a_long_turn").first(),
         pl.col("last_turn", "end").last(),
         pl.col("n_tokens").sum(),
     )
     numbered = made.with_columns(unit_index=pl.int_range(pl.len()).over(PART))
-    return numbered.select(pl.col(name).cast(kind) for name, kind in UNITS.items())
+    return numbered.select(UNITS.names).to_arrow().cast(UNITS)
 
 
 def _exchanges(turns: pl.DataFrame) -> pl.DataFrame:
-    """What is not cut apart where it fits: a turn of the user and those after it up to the next, or a step."""
+    """What is not cut apart where it fits: a turn of the user and those after it up to the next, or a step.
+
+    The first turn of one that does not fit `opens` a unit.
+    """
     follows = (pl.col("turn_index").diff() == 1).over(PART).fill_null(value=False)
     begins = pl.col("agent") | (pl.col("role") == "user") | ~follows
     marked = turns.with_columns(exchange=begins.cum_sum().over(PART))
     whole = pl.col("n_tokens").sum().over(*PART, "exchange") <= pl.col("limit")
     atom = pl.when(whole).then(pl.col("exchange")).otherwise(-1 - pl.col("turn_index"))
     return (
-        marked.with_columns(atom=atom)
+        marked.with_columns(atom=atom, opens=~whole & begins)
         .group_by(*PART, "atom", maintain_order=True)
         .agg(
             first_turn=pl.col("turn_index").first(),
@@ -85,6 +82,8 @@ def _exchanges(turns: pl.DataFrame) -> pl.DataFrame:
             end=pl.col("length").last().cast(pl.Int64),
             n_tokens=pl.col("n_tokens").sum().cast(pl.Int64),
             of_a_long_turn=pl.lit(value=False),
+            opens=pl.col("opens").first(),
+            session_time=pl.col("session_time").first(),
             agent=pl.col("agent").first(),
             limit=pl.col("limit").first().cast(pl.Int64),
         )
@@ -95,8 +94,11 @@ def _exchanges(turns: pl.DataFrame) -> pl.DataFrame:
 def _parts(turns: pl.DataFrame, counter: TokenCounter) -> pl.DataFrame:
     """The spans of turns that are longer than a unit."""
     rows = [
-        (history, session, turn, span.start, turn, span.end, span.n_tokens, True, agent, limit)
-        for history, session, turn, text, agent, limit in turns.select(*TURN_KEY, "text", "agent", "limit").iter_rows()
+        (*key, span.start, key[-1], span.end, span.n_tokens, True, True, *rest)
+        for *key, text, limit, time, agent in turns.select(
+            *TURN_KEY, "text", "limit", "session_time", "agent"
+        ).iter_rows()
+        for rest in [(time, agent, limit)]
         for span in spans_within(text, limit, counter)
     ]
     return pl.DataFrame(rows, schema=_exchanges(turns.clear()).schema, orient="row")
@@ -105,7 +107,9 @@ def _parts(turns: pl.DataFrame, counter: TokenCounter) -> pl.DataFrame:
 def _packed(atoms: pl.DataFrame) -> npt.NDArray[np.int64]:
     """The unit of each atom: as many atoms of a session part as fit (reader), or until they reach the limit (agent)."""
     alone = atoms["of_a_long_turn"]
-    run = pl.struct(*PART, pl.when("of_a_long_turn").then(pl.int_range(pl.len())).otherwise(-1)).rle_id()
+    run = pl.struct(
+        *PART, pl.when("of_a_long_turn").then(pl.int_range(pl.len())).otherwise(-1), pl.col("opens").cum_sum()
+    ).rle_id()
     borders = atoms.select(run.alias("run"))["run"].rle().struct.field("len").cum_sum().to_list()
     tokens, limits, agents = (atoms[name].to_numpy() for name in ("n_tokens", "limit", "agent"))
     unit = np.zeros(len(alone), np.int64)

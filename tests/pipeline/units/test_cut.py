@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.tokens import token_counter
-from pipeline.schemas import TURNS
-from pipeline.units.cut import UNITS, CutOptions, units
+from pipeline.schemas import TURNS, UNITS
+from pipeline.units.cut import CutOptions, units
 
 pytestmark = pytest.mark.flash
 
@@ -39,7 +39,7 @@ def turns_of(sessions: dict[tuple[str, int], list[tuple[str, int]]]) -> pa.Table
 
 
 def cut(sessions: dict[tuple[str, int], list[tuple[str, int]]], agents: tuple[str, ...] = ()) -> pl.DataFrame:
-    return units(turns_of(sessions), agents, OPTIONS, COUNTER)
+    return pl.DataFrame(units(turns_of(sessions), agents, OPTIONS, COUNTER))
 
 
 def spans(found: pl.DataFrame) -> list[tuple[int, int]]:
@@ -51,8 +51,9 @@ def spans(found: pl.DataFrame) -> list[tuple[int, int]]:
 def test_they_are_the_turns_whole_and_in_order_and_cross_no_session_part(sessions, is_agent) -> None:
     given_turns = {("h", index << 20): turns for index, turns in enumerate(sessions)}
     table = turns_of(given_turns)
-    found = units(table, ("h",) if is_agent else (), OPTIONS, COUNTER)
-    assert dict(found.schema) == UNITS
+    made = units(table, ("h",) if is_agent else (), OPTIONS, COUNTER)
+    assert made.schema.equals(UNITS)
+    found = pl.DataFrame(made)
     for (history, session), turns in given_turns.items():
         texts = table.filter(pc.field("session_index") == session)["text"].to_pylist()
         of_part = found.filter(history_id=history, session_index=session)
@@ -108,9 +109,19 @@ def test_a_session_is_cut_before_turns_of_the_user() -> None:
     assert spans(cut({("h", 0): turns})) == [(0, 3), (4, 5)]
 
 
-def test_an_exchange_that_is_longer_is_cut_before_other_turns() -> None:
-    turns = [("user", 3), ("assistant", 7), ("assistant", 7), ("user", 2)]
-    assert spans(cut({("h", 0): turns})) == [(0, 1), (2, 3)]
+def test_an_exchange_that_is_longer_begins_a_unit_and_is_cut_before_other_turns() -> None:
+    turns = [("user", 1), ("assistant", 1), ("user", 3), ("assistant", 7), ("assistant", 7), ("user", 2)]
+    assert spans(cut({("h", 0): turns})) == [(0, 1), (2, 3), (4, 5)]
+
+
+@given(SESSIONS, st.booleans(), st.data())
+@settings(max_examples=200, deadline=None)
+def test_turns_added_to_a_session_change_at_most_its_last_unit(sessions, is_agent, data) -> None:
+    whole = [turn for turns in sessions for turn in turns]
+    n_first = data.draw(st.integers(1, len(whole)))
+    agents = ("h",) if is_agent else ()
+    first = cut({("h", 0): whole[:n_first]}, agents)
+    assert cut({("h", 0): whole}, agents).head(first.height - 1).equals(first.head(-1))
 
 
 def test_steps_are_packed_until_a_unit_reaches_its_size() -> None:
@@ -129,4 +140,4 @@ def test_a_turn_longer_than_a_unit_is_cut_at_line_breaks_and_says_so() -> None:
 
 def test_no_turns_have_no_units() -> None:
     found = units(TURNS.empty_table(), (), OPTIONS, COUNTER)
-    assert (found.height, dict(found.schema)) == (0, UNITS)
+    assert found.equals(UNITS.empty_table())

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.tokens import token_counter
-from pipeline.schemas import TURNS
+from pipeline.schemas import PIECES, TURNS
 from pipeline.units.cut import CutOptions, units
-from pipeline.units.pieces import PIECES, pieces
+from pipeline.units.pieces import pieces
 
 pytestmark = pytest.mark.flash
 
@@ -43,7 +43,9 @@ def turns_of(texts: list[str]) -> pa.Table:
 def cut(texts: list[str], limit: int, *, agent: bool = False) -> pl.DataFrame:
     table = turns_of(texts)
     agents = ("h",) if agent else ()
-    return pieces(units(table, agents, OPTIONS, COUNTER), table, agents, limit, COUNTER)
+    made = pieces(units(table, agents, OPTIONS, COUNTER), table, limit, COUNTER)
+    assert made.schema.equals(PIECES)
+    return pl.DataFrame(made)
 
 
 def shown(texts: list[str], found: pl.DataFrame) -> list[str]:
@@ -54,7 +56,6 @@ def shown(texts: list[str], found: pl.DataFrame) -> list[str]:
 @settings(max_examples=200, deadline=None)
 def test_they_are_all_the_text_of_their_units_in_order(texts: list[str], limit: int, agent: bool) -> None:
     found = cut(texts, limit, agent=agent)
-    assert dict(found.schema) == PIECES
     assert "".join(shown(texts, found)) == "".join(texts)
     assert found.equals(found.sort("unit_index", "piece_index"))
     for numbers in found.group_by("unit_index").agg("piece_index")["piece_index"]:
@@ -91,5 +92,4 @@ def test_a_step_is_cut_where_its_action_and_its_output_begin() -> None:
 
 def test_no_units_have_no_pieces() -> None:
     table = TURNS.empty_table()
-    found = pieces(units(table, (), OPTIONS, COUNTER), table, (), 10, COUNTER)
-    assert (found.height, dict(found.schema)) == (0, PIECES)
+    assert pieces(units(table, (), OPTIONS, COUNTER), table, 10, COUNTER).equals(PIECES.empty_table())
