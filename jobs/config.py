@@ -15,6 +15,8 @@ from models.ranker_params import POSITION, RankerOptions
 from models.windowed import WindowedConfig
 from models.windows import Dtype
 from pipeline.features.registry import AGENTMEMREC, CROSS_ENCODER, default_features, feature
+from pipeline.memory.options import MemoryOptions
+from pipeline.memory.registry import MEMORY_POLICIES, RANKED
 from pipeline.policies.registry import known_policies, needs_ranker, why_unknown
 from pipeline.recall.late.options import Code
 from pipeline.recall.options import PoolOptions
@@ -101,6 +103,7 @@ class Profile(_Strict):
     cross_encoder: CrossEncoderOptions | None = None
     features: tuple[str, ...] = Field(default=AGENTMEMREC, min_length=1)
     slates: SlateChoices = SlateChoices()
+    memory: MemoryOptions | None = None
     ranker: RankerOptions = RankerOptions()
     as_of: Literal["arrival", "latest"] = "arrival"
 
@@ -147,6 +150,10 @@ class Profile(_Strict):
     def _policies_are_known(self) -> Profile:
         known = self.own_policies
         for policy in self.slates.policies:
+            if policy in MEMORY_POLICIES and self.memory is None:
+                raise ValueError(
+                    f"policy {policy} shows units and records, and the profile has none: give it memory: {{}}"
+                )
             if policy not in known and (why := why_unknown(policy, known)) is not None:
                 raise ValueError(why)
         return self
@@ -154,7 +161,8 @@ class Profile(_Strict):
     @property
     def own_policies(self) -> tuple[str, ...]:
         """The policies that the profile may name without a ranking in the lake."""
-        return known_policies(self.recall.scored, with_cross_encoder=self.cross_encoder is not None)
+        of_pools = known_policies(self.recall.scored, with_cross_encoder=self.cross_encoder is not None)
+        return of_pools if self.memory is None else (*of_pools, *MEMORY_POLICIES)
 
     @property
     def rankings(self) -> tuple[str, ...]:
@@ -169,7 +177,17 @@ class Profile(_Strict):
     @property
     def learned_policies(self) -> tuple[str, ...]:
         """The policies that go by a ranker."""
-        return tuple(policy for policy in self.slates.policies if needs_ranker(policy))
+        return tuple(policy for policy in self.slates.policies if goes_by_ranker(policy))
+
+    @property
+    def memory_policies(self) -> tuple[str, ...]:
+        """The policies that show units, records and pieces."""
+        return tuple(policy for policy in self.slates.policies if policy in MEMORY_POLICIES)
+
+
+def goes_by_ranker(policy: str) -> bool:
+    """Whether a policy goes by a ranker, and is left out where there is none."""
+    return needs_ranker(policy) or policy in RANKED
 
 
 def load_profile(name_or_path: str) -> Profile:

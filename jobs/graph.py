@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import pyarrow as pa
-
 from cluster.stage import Choice, Input, ModelSpec, Span, Stage
 from jobs import shards
-from jobs.config import Profile
+from jobs.config import Profile, goes_by_ranker
+from jobs.note_stages import note_inputs, note_stages
 from jobs.ranker_suits import require_own_features
+from jobs.staging import stage
 from models.cross_encoder import CrossEncoderScorer, cross_encoder_identity
 from models.embedder import SentenceEmbedder, embedder_identity
 from models.encoder_registry import find_tuned, load_tuned
@@ -23,7 +23,7 @@ from models.token_encoder import (
 from models.windowed import VectorIdentity
 from pipeline import schemas
 from pipeline.policies.candidates import reading_pools
-from pipeline.policies.registry import ORACLE, needs_ranker, policies_of
+from pipeline.policies.registry import ORACLE, policies_of
 from pipeline.policies.slates import SlateOptions
 from pipeline.recall.analyzer import ANALYZER_ID
 
@@ -36,7 +36,11 @@ def stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None = Non
 
     Raises PolicyError for a policy that needs what the ranker lacks, RankerError for a ranker of other features.
     """
-    return [*stages_to_features(profile), *slate_stages(profile, tokenizer, ranker)]
+    return [
+        *stages_to_features(profile),
+        *note_stages(profile, tokenizer),
+        *slate_stages(profile, tokenizer, ranker),
+    ]
 
 
 def stages_to_features(profile: Profile) -> list[Stage]:
@@ -48,7 +52,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
     requests = Input("requests", None, schemas.REQUESTS)
 
     path = [
-        _stage(
+        stage(
             "terms", analyzed, schemas.TERMS, {"turns": Input("turns", None, schemas.TURNS)}, "turns", shards.of_terms
         ),
     ]
@@ -71,7 +75,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
     }
     cross_stages = _cross_stages(profile, feature_inputs)
     path += [
-        _stage(
+        stage(
             "pools",
             by_profile,
             schemas.pools(profile.recall.scored),
@@ -88,7 +92,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
             **pool_models,
         ),
         *cross_stages,
-        _stage(
+        stage(
             "features",
             by_profile,
             schemas.features(profile.features),
@@ -117,7 +121,7 @@ def _vector_stages(profile: Profile, pool_inputs: dict[str, Input], seen_turns: 
     }
     turns, requests = Input("turns", None, schemas.TURNS), Input("requests", None, schemas.REQUESTS)
     return [
-        _stage(
+        stage(
             "turn_vectors",
             embedded,
             turn_schema,
@@ -127,7 +131,7 @@ def _vector_stages(profile: Profile, pool_inputs: dict[str, Input], seen_turns: 
             costly=True,
             **model,
         ),
-        _stage(
+        stage(
             "request_vectors",
             embedded,
             request_schema,
@@ -163,14 +167,14 @@ def _token_stages(profile: Profile, pool_inputs: dict[str, Input], pool_models: 
                 "group_rows": TURNS_OF_A_GROUP,
                 **model,
             }
-            stages.append(_stage(token_stage(name, "turn_tokens"), of_turns, schema, turns, "turns", compute, **more))
+            stages.append(stage(token_stage(name, "turn_tokens"), of_turns, schema, turns, "turns", compute, **more))
             pool_inputs[f"{name}_turn_tokens"] = Input("turn_tokens", of_turns, schema, span, in_groups=True)
         of_requests: Choice = ("model", identity.choice_id)
         schema = schemas.request_tokens(identity.dim)
         requests = {"requests": Input("requests", None, schemas.REQUESTS)}
         more = {"table": "request_tokens", "config": {"analyzer": ANALYZER_ID}, "version": 2, **model}
         of_stage = token_stage(name, "request_tokens")
-        stages.append(_stage(of_stage, of_requests, schema, requests, "requests", shards.of_request_tokens, **more))
+        stages.append(stage(of_stage, of_requests, schema, requests, "requests", shards.of_request_tokens, **more))
         pool_inputs[f"{name}_request_tokens"] = Input("request_tokens", of_requests, schema)
     if late.source == "on_the_fly":
         pool_models["identities"] = tuple(identity.text for identity, _ in encoders.values())
@@ -208,7 +212,7 @@ def _cross_stages(profile: Profile, feature_inputs: dict[str, Input]) -> list[St
     config = options.windowed
     identity = cross_encoder_identity(config)
     by_profile: Choice = ("profile", profile.name)
-    scored = _stage(
+    scored = stage(
         "cross_scores",
         by_profile,
         schemas.CROSS_SCORES,
@@ -235,34 +239,46 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
     }
     policies = policies_made(profile, ranker)
     # What cannot be used is said before anything runs.
-    if ranker is not None and any(map(needs_ranker, policies)):
+    if ranker is not None and any(map(goes_by_ranker, policies)):
         require_own_features(ranker, profile)
-    policies_of(policies, ranker, inputs["features"].schema.names, profile.rankings)
+    of_memory = tuple(policy for policy in policies if policy in profile.memory_policies)
+    of_pools = tuple(policy for policy in policies if policy not in of_memory)
+    policies_of(of_pools, ranker, inputs["features"].schema.names, profile.rankings)
     pools = {"pools": Input("pools", by_profile, schemas.pools(profile.recall.scored))}
-    read_too = pools if reading_pools(policies, profile.features) else {}
+    read_too = pools if of_memory or reading_pools(of_pools, profile.features) else {}
+    read_too |= note_inputs(profile, span) if of_memory else {}
     read_too |= {
         shards.ranking_input(name): Input("rankings", ("policy", name), schemas.RANKINGS) for name in profile.rankings
     }
     rendered = {"budgets": list(profile.slates.budgets), "style": profile.slates.style, "tokenizer": tokenizer}
     path = []
     if policies:
-        options = SlateOptions(policies=policies, budgets=profile.slates.budgets, style=profile.slates.style)
+        shown = SlateOptions(policies=of_pools, budgets=profile.slates.budgets, style=profile.slates.style)
+        remembered = replace(shown, policies=of_memory) if of_memory else None
+        noting = {"memory": profile.memory.model_dump(mode="json")} if profile.memory and of_memory else {}
         path.append(
-            _stage(
+            stage(
                 "slates",
                 by_profile,
                 schemas.SLATES,
                 inputs | read_too,
                 "requests",
-                partial(shards.of_slates, options=options, tokenizer=tokenizer, ranker=ranker),
-                config={"policies": list(policies), **rendered},
-                identities=(ranker.identity,) if ranker is not None and any(map(needs_ranker, policies)) else (),
+                partial(
+                    shards.of_slates,
+                    options=shown,
+                    tokenizer=tokenizer,
+                    ranker=ranker,
+                    remembered=remembered,
+                    memory=profile.memory,
+                ),
+                config={"policies": list(policies), **rendered, **noting},
+                identities=(ranker.identity,) if ranker is not None and any(map(goes_by_ranker, policies)) else (),
             )
         )
     if ORACLE in profile.slates.policies:
         options = SlateOptions(policies=(ORACLE,), budgets=profile.slates.budgets, style=profile.slates.style)
         path.append(
-            _stage(
+            stage(
                 "oracle_slates",
                 by_profile,
                 schemas.SLATES,
@@ -282,32 +298,5 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
 
 def policies_made(profile: Profile, ranker: LightGBMRanker | None) -> tuple[str, ...]:
     """The policies of the stage `slates`: all but the oracle, and those that go by a ranker only with one."""
-    usable = [policy for policy in profile.slates.policies if ranker is not None or not needs_ranker(policy)]
+    usable = [policy for policy in profile.slates.policies if ranker is not None or not goes_by_ranker(policy)]
     return tuple(policy for policy in usable if policy != ORACLE)
-
-
-def _stage(
-    name: str,
-    choice: Choice,
-    schema: pa.Schema,
-    inputs: Mapping[str, Input],
-    primary: str,
-    compute: Any,
-    version: int = 1,
-    table: str | None = None,
-    **more: Any,
-) -> Stage:
-    unit = schemas.TURN_KEY if primary == "turns" else schemas.REQUEST_KEY
-    return Stage(
-        name=name,
-        version=version,
-        table=table or name,
-        choice=choice,
-        schema=schema,
-        inputs=inputs,
-        primary=primary,
-        unit=unit,
-        compute=compute,
-        quarantine_schema=schemas.QUARANTINE,
-        **more,
-    )

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+import polars as pl
 import pyarrow as pa
 
 from cluster.stage import ShardOutput
 from models.interfaces import Embedder, PairScorer, TokenEncoder
 from models.ranker import LightGBMRanker
 from models.tokens import token_counter
+from pipeline import schemas
 from pipeline.cross_scores import cross_scores
 from pipeline.features.candidates import features
+from pipeline.memory.notes import NoteTables
+from pipeline.memory.options import MemoryOptions
+from pipeline.memory.slates import AskedTables, memory_slates
 from pipeline.policies.slates import SlateOptions, oracle_slates, slates
 from pipeline.recall.gather import LateTables
 from pipeline.recall.late.options import Code
 from pipeline.recall.options import PoolOptions
 from pipeline.recall.pools import pools
+from pipeline.records.links import links
+from pipeline.records.record import RecordWriter
+from pipeline.records.write import merged_records, records
 from pipeline.terms import terms
 from pipeline.tokens import request_tokens, turn_tokens
-from pipeline.vectors import request_vectors, turn_vectors
+from pipeline.units.agents import agent_histories
+from pipeline.units.cut import CutOptions, units
+from pipeline.units.pieces import pieces
+from pipeline.vectors import request_vectors, turn_vectors, unit_vectors
 
 Tables = Mapping[str, pa.Table]
 
@@ -92,14 +103,60 @@ def of_features(tables: Tables, _: None, *, names: Sequence[str], channels: Sequ
     return ShardOutput(features(*inputs, names, channels, tables.get("cross_scores")))
 
 
+def of_units(tables: Tables, _: None, *, options: CutOptions, tokenizer: str, formats: Collection[str]) -> ShardOutput:
+    """Stage `units`."""
+    agents = agent_histories(tables["sources"], tables["requests"], formats)
+    return ShardOutput(units(tables["turns"], agents, options, token_counter(tokenizer)))
+
+
+def of_pieces(tables: Tables, _: None, *, limit: int, tokenizer: str) -> ShardOutput:
+    """Stage `pieces`."""
+    return ShardOutput(pieces(tables["units"], tables["turns"], limit, token_counter(tokenizer)))
+
+
+def of_records(tables: Tables, _: None, *, writer: RecordWriter, options: CutOptions, tokenizer: str) -> ShardOutput:
+    """Stage `records`."""
+    read = (tables["units"], tables["all_units"], tables["turns"])
+    return ShardOutput(records(*read, writer, options, token_counter(tokenizer)))
+
+
+def of_merged_records(tables: Tables, _: None, *, writer: RecordWriter, tokenizer: str) -> ShardOutput:
+    """Stage `merged_records`."""
+    return ShardOutput(merged_records(tables["records"], tables["all_records"], writer, token_counter(tokenizer)))
+
+
+def of_unit_vectors(tables: Tables, embedder: Embedder) -> ShardOutput:
+    """Stage `unit_vectors`."""
+    return ShardOutput(*unit_vectors(tables["records"], embedder))
+
+
+def of_links(tables: Tables, _: None) -> ShardOutput:
+    """Stage `links`."""
+    return ShardOutput(links(tables["vectors"], tables["all_vectors"]))
+
+
 def of_slates(
-    tables: Tables, _: None, *, options: SlateOptions, tokenizer: str, ranker: LightGBMRanker | None
+    tables: Tables,
+    _: None,
+    *,
+    options: SlateOptions,
+    tokenizer: str,
+    ranker: LightGBMRanker | None,
+    remembered: SlateOptions | None = None,
+    memory: MemoryOptions | None = None,
 ) -> ShardOutput:
-    """Stage `slates`."""
+    """Stage `slates`: by `options` those filled from pools, by `remembered` those of memory."""
     counter = token_counter(tokenizer)
     rankings = {name: tables[of] for name in options.policies if (of := ranking_input(name)) in tables}
     read = (tables["requests"], tables["features"], tables["turns"])
-    return ShardOutput(slates(*read, options, counter, ranker, rankings, tables.get("pools")))
+    made = []
+    if options.policies:
+        made.append(slates(*read, options, counter, ranker, rankings, tables.get("pools")))
+    if remembered is not None and memory is not None:
+        asked = AskedTables(tables["requests"], tables["pools"], tables["features"], tables.get("request_vectors"))
+        noted = NoteTables(**{name: tables[name] for name in NoteTables.__annotations__ if name in tables})
+        made.append(memory_slates(asked, noted, remembered, memory, counter, ranker))
+    return ShardOutput(made[0] if len(made) == 1 else _by_request(pa.concat_tables(made)))
 
 
 def of_oracle_slates(tables: Tables, _: None, *, options: SlateOptions, tokenizer: str) -> ShardOutput:
@@ -108,3 +165,9 @@ def of_oracle_slates(tables: Tables, _: None, *, options: SlateOptions, tokenize
     return ShardOutput(
         oracle_slates(tables["requests"], tables["features"], tables["turns"], tables["labels"], options, counter)
     )
+
+
+def _by_request(slates: pa.Table) -> pa.Table:
+    """Slates sorted by history and request, in their order within one."""
+    frame = pl.DataFrame(pl.from_arrow(slates)).with_row_index("row").sort(*schemas.REQUEST_KEY, "row")
+    return slates.take(pa.array(frame["row"].to_numpy()))

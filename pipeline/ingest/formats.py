@@ -38,13 +38,14 @@ class Format:
 
     `read` yields histories one at a time and raises IngestError for a document that is not of the format. `recognises`
     looks at the first records of a document. `options` are those beyond `items`. `by_name`: a history may be called
-    after its file.
+    after its file. `of_agents`: turns are the steps of a task.
     """
 
     read: Callable[[Document, Options], Iterator[SourceHistory | Refused]]
     recognises: Callable[[Sample], bool]
     options: tuple[str, ...] = ()
     by_name: bool = False
+    of_agents: bool = False
 
 
 FORMATS: dict[str, Format] = {
@@ -54,14 +55,21 @@ FORMATS: dict[str, Format] = {
     "locomo": Format(locomo.read, locomo.recognises, by_name=True),
     "longmemeval": Format(longmemeval.read, longmemeval.recognises),
     "memsim": Format(memsim.read, memsim.recognises, by_name=True),
-    "mini-swe-agent": Format(mini_swe_agent.read, mini_swe_agent.recognises, options=("requests",), by_name=True),
+    "mini-swe-agent": Format(
+        mini_swe_agent.read, mini_swe_agent.recognises, options=("requests",), by_name=True, of_agents=True
+    ),
     "native": Format(native.read, native.recognises),
-    "openai-chat": Format(openai_chat.read, openai_chat.recognises, options=("requests", "keys"), by_name=True),
-    "openhands": Format(openhands.read, openhands.recognises, options=("requests",), by_name=True),
+    "openai-chat": Format(
+        openai_chat.read, openai_chat.recognises, options=("requests", "keys"), by_name=True, of_agents=True
+    ),
+    "openhands": Format(openhands.read, openhands.recognises, options=("requests",), by_name=True, of_agents=True),
     "realtalk": Format(realtalk.read, realtalk.recognises, by_name=True),
     "sharegpt": Format(sharegpt.read, sharegpt.recognises, options=("requests", "keys"), by_name=True),
-    "swe-agent": Format(swe_agent.read, swe_agent.recognises, options=("requests",), by_name=True),
+    "swe-agent": Format(swe_agent.read, swe_agent.recognises, options=("requests",), by_name=True, of_agents=True),
 }
+
+AGENT_FORMATS = tuple(name for name, known in FORMATS.items() if known.of_agents)
+"""Formats whose histories are runs of agents."""
 
 
 def arrivals(source_format: str, documents: Iterable[Document], options: Mapping[str, Any]) -> Iterator[Arrival]:

@@ -80,6 +80,24 @@ def _visible_turns_of_terms(postings: Postings, visible: Mask) -> Ints:
     return counts
 
 
+def okapi(postings: Postings, visible: Mask, statistics: Statistics, query: Ints, k1: float, b: float) -> Scored:
+    """BM25 of the terms of `query`, each as often as it stands there, over the visible turns."""
+    scores = np.zeros(len(visible))
+    recalled = np.zeros(len(visible), dtype=np.bool_)
+    for code in query.tolist():
+        of_term = postings.of_term(code)
+        turn = postings.turn[of_term]
+        seen = visible[turn]
+        turn, frequency = turn[seen], postings.frequency[of_term][seen]
+        recalled[turn] = True
+        idf = statistics.idf(len(turn))
+        if idf == 0:
+            continue
+        relative_length = postings.turn_length[turn] / statistics.average_length
+        scores[turn] += idf * (frequency * (k1 + 1) / (frequency + k1 * (1 - b + b * relative_length)))
+    return Scored(scores[visible], recalled[visible])
+
+
 class Bm25Channel:
     """BM25 (Okapi) of the request's terms over the visible turns; a term asked twice counts twice, as in rank_bm25.
 
@@ -100,21 +118,7 @@ class Bm25Channel:
         return (self._vectorised(visible, statistics, request.terms) for request in requests)
 
     def _vectorised(self, visible: Mask, statistics: Statistics, query: Ints) -> Scored:
-        scores = np.zeros(len(visible))
-        recalled = np.zeros(len(visible), dtype=np.bool_)
-        k1, b, postings = self._options.k1, self._options.b, self._postings
-        for code in query.tolist():
-            of_term = postings.of_term(code)
-            turn = postings.turn[of_term]
-            seen = visible[turn]
-            turn, frequency = turn[seen], postings.frequency[of_term][seen]
-            recalled[turn] = True
-            idf = statistics.idf(len(turn))
-            if idf == 0:
-                continue
-            relative_length = postings.turn_length[turn] / statistics.average_length
-            scores[turn] += idf * (frequency * (k1 + 1) / (frequency + k1 * (1 - b + b * relative_length)))
-        return Scored(scores[visible], recalled[visible])
+        return okapi(self._postings, visible, statistics, query, self._options.k1, self._options.b)
 
 
 class Bm25WindowChannel:

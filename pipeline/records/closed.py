@@ -30,10 +30,9 @@ def newly_closed(units: pl.DataFrame, of_batch: pl.DataFrame, options: CutOption
 
 
 def _closed(units: pl.DataFrame, options: CutOptions) -> pl.DataFrame:
-    last = pl.struct("session_index", "unit_index").max().over("history_id")
-    is_last = pl.struct("session_index", "unit_index") == last
+    is_last = pl.int_range(pl.len()).reverse().over("history_id") == 0
     is_open = pl.col("agent") & is_last & (pl.col("n_tokens") < options.agent_tokens)
-    return units.filter(~is_open)
+    return units.sort(UNIT_KEY).filter(~is_open)
 
 
 def _in_order(units: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,154 @@
+"""The part of the path that notes what happened: units, pieces, records, their vectors and links, merged records."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from cluster.stage import Choice, Input, ModelSpec, Span, Stage
+from jobs import shards
+from jobs.config import Profile
+from jobs.staging import stage
+from models.embedder import SentenceEmbedder, embedder_identity
+from pipeline import schemas
+from pipeline.ingest.formats import AGENT_FORMATS
+from pipeline.records.rule import RuleWriter
+
+_OF_SESSION = ("history_id", "session_index")
+"""What bisection takes out of units and records: those of a session."""
+
+
+def note_stages(profile: Profile, tokenizer: str) -> list[Stage]:
+    """What a profile with `memory` writes of each unit, once; none where it has no memory."""
+    memory = profile.memory
+    if memory is None:
+        return []
+    cut: Choice = ("cut", memory.cut.choice_id)
+    turns = Input("turns", None, schemas.TURNS)
+    prefix_turns = Input("turns", None, schemas.TURNS, "prefix", of_primary=True)
+    units = Input("units", cut, schemas.UNITS)
+    writer = RuleWriter()
+    written: Choice = ("writer", writer_id(profile))
+    records = Input("records", written, schemas.RECORDS)
+    counted: dict[str, Any] = {"tokenizer": tokenizer, "cut": memory.cut.model_dump()}
+    path = [
+        stage(
+            "units",
+            cut,
+            schemas.UNITS,
+            {
+                "turns": turns,
+                "sources": Input("sources", None, schemas.SOURCES),
+                "requests": Input("requests", None, schemas.REQUESTS, "prefix", of_primary=True),
+            },
+            "turns",
+            partial(shards.of_units, options=memory.cut, tokenizer=tokenizer, formats=AGENT_FORMATS),
+            config={**counted, "agent_formats": list(AGENT_FORMATS)},
+        ),
+        stage(
+            "pieces",
+            ("cut", memory.pieces_id),
+            schemas.PIECES,
+            {"units": units, "turns": turns},
+            "units",
+            partial(shards.of_pieces, limit=memory.piece_tokens, tokenizer=tokenizer),
+            config={"tokenizer": tokenizer, "piece_tokens": memory.piece_tokens},
+            unit=_OF_SESSION,
+        ),
+        stage(
+            "records",
+            written,
+            schemas.RECORDS,
+            {
+                "units": units,
+                "all_units": Input("units", cut, schemas.UNITS, "prefix", of_primary=True),
+                "turns": prefix_turns,
+            },
+            "units",
+            partial(shards.of_records, writer=writer, options=memory.cut, tokenizer=tokenizer),
+            config={**counted, "writer": writer.identity},
+            unit=_OF_SESSION,
+        ),
+        stage(
+            "merged_records",
+            written,
+            schemas.MERGED_RECORDS,
+            {
+                "records": records,
+                "all_records": Input("records", written, schemas.RECORDS, "prefix", of_primary=True),
+            },
+            "records",
+            partial(shards.of_merged_records, writer=writer, tokenizer=tokenizer),
+            config={"tokenizer": tokenizer, "writer": writer.identity},
+            unit=_OF_SESSION,
+        ),
+    ]
+    return path if profile.embedder is None else [*path, *_embedded(profile, records)]
+
+
+def _embedded(profile: Profile, records: Input) -> list[Stage]:
+    assert profile.embedder is not None
+    config = profile.embedder.windowed
+    identity = embedder_identity(config)
+    embedded = embedded_choice(profile)
+    schema = schemas.unit_vectors(identity.dim)
+    vectors = Input("unit_vectors", embedded, schema)
+    return [
+        stage(
+            "unit_vectors",
+            embedded,
+            schema,
+            {"records": records},
+            "records",
+            shards.of_unit_vectors,
+            identities=(identity.text,),
+            model=ModelSpec(identity.choice_id, partial(SentenceEmbedder, config)),
+            costly=True,
+            unit=_OF_SESSION,
+        ),
+        stage(
+            "links",
+            embedded,
+            schemas.LINKS,
+            {"vectors": vectors, "all_vectors": Input("unit_vectors", embedded, schema, "prefix", of_primary=True)},
+            "vectors",
+            shards.of_links,
+            unit=_OF_SESSION,
+        ),
+    ]
+
+
+def writer_id(profile: Profile) -> str:
+    """What names the records of a profile in paths: their writer, and the cut of what they are written of."""
+    assert profile.memory is not None
+    return f"{RuleWriter().identity}-{profile.memory.cut.choice_id}"
+
+
+def embedded_choice(profile: Profile) -> Choice:
+    """What names the vectors of a profile's records: the model, and the records."""
+    assert profile.embedder is not None
+    return ("model", f"{embedder_identity(profile.embedder.windowed).choice_id}-{writer_id(profile)}")
+
+
+def note_inputs(profile: Profile, span: Span) -> dict[str, Input]:
+    """What slates of memory read of all this."""
+    memory = profile.memory
+    assert memory is not None
+    written: Choice = ("writer", writer_id(profile))
+    read: dict[str, Input] = {
+        "units": Input("units", ("cut", memory.cut.choice_id), schemas.UNITS, span, of_primary=True),
+        "pieces": Input("pieces", ("cut", memory.pieces_id), schemas.PIECES, span, of_primary=True),
+        "records": Input("records", written, schemas.RECORDS, span, of_primary=True),
+        "merged_records": Input("merged_records", written, schemas.MERGED_RECORDS, span, of_primary=True),
+    }
+    if profile.embedder is not None:
+        identity = embedder_identity(profile.embedder.windowed)
+        embedded = embedded_choice(profile)
+        read["unit_vectors"] = Input(
+            "unit_vectors", embedded, schemas.unit_vectors(identity.dim), span, of_primary=True
+        )
+        read["links"] = Input("links", embedded, schemas.LINKS, span, of_primary=True)
+        if profile.recall.needs_vectors:
+            of_requests: Choice = ("model", identity.choice_id)
+            read["request_vectors"] = Input("request_vectors", of_requests, schemas.request_vectors(identity.dim))
+    return read
