@@ -1,0 +1,1 @@
+"""Tasks over tables in a shell: look at files, count, and use paths, columns and numbers read before."""

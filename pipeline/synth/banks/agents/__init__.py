@@ -1,0 +1,1 @@
+"""Words of generated histories of agents."""
