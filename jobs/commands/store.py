@@ -129,14 +129,36 @@ def formats(as_json: AsJson = False) -> None:
 
 @app.command(epilog="Example: slatemill synth histories.json --histories 20 --sessions 6")
 def synth(
+    context: typer.Context,
     target: Annotated[Path, typer.Argument(metavar="OUT", help="JSON file to write.")],
     histories: Annotated[int, typer.Option(min=1)] = 100,
     sessions: Annotated[int, typer.Option(min=1)] = 20,
     seed: Annotated[int, typer.Option()] = 0,
     requests: Annotated[int, typer.Option(min=1, help="Asked of each history, at most.")] = 1,
+    agent: Annotated[bool, typer.Option("--agent", help="Runs of agents, whose steps reuse details.")] = False,
+    steps: Annotated[str, typer.Option(help="With --agent: the fewest and the most of a run.")] = "60-250",
 ) -> None:
-    """Write generated histories with planted evidence, LongMemEval-shaped."""
+    """Write generated histories: chats with planted evidence, LongMemEval-shaped, or runs of agents."""
+    from jobs.synth import parse_steps, synth_agents
     from jobs.synth import synth as write
 
-    size = write(target, histories, sessions, seed, requests)
+    given = [name for name in ("sessions", "requests", "steps") if _is_given(context, name)]
+    of_the_other = [f"--{name}" for name in given if (name == "steps") != agent]
+    if of_the_other:
+        kind, other = ("runs of agents", "chats") if agent else ("chats", "runs of agents, that is with --agent")
+        raise typer.BadParameter(f"{' and '.join(of_the_other)} cannot be chosen for {kind}, only for {other}")
+    if agent:
+        try:
+            fewest_and_most = parse_steps(steps)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+        size = synth_agents(target, histories, fewest_and_most, seed)
+    else:
+        size = write(target, histories, sessions, seed, requests)
     out.print(f"{target}: {histories:,} histories, {size / 1e6:.1f} MB", markup=False, highlight=False, soft_wrap=True)
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Whether an option stands on the command line, rather than having its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
