@@ -12,6 +12,7 @@ from jobs.staging import stage
 from models.embedder import SentenceEmbedder, embedder_identity
 from pipeline import schemas
 from pipeline.ingest.formats import AGENT_FORMATS
+from pipeline.memory.registry import OF_SPANS
 from pipeline.records.rule import RuleWriter
 
 _OF_SESSION = ("history_id", "session_index")
@@ -83,7 +84,9 @@ def note_stages(profile: Profile, tokenizer: str) -> list[Stage]:
             unit=_OF_SESSION,
         ),
     ]
-    return path if profile.embedder is None else [*path, *_embedded(profile, records)]
+    if profile.embedder is None:
+        return path
+    return [*path, *_embedded(profile, records), *_span_stages(profile)]
 
 
 def _embedded(profile: Profile, records: Input) -> list[Stage]:
@@ -118,6 +121,45 @@ def _embedded(profile: Profile, records: Input) -> list[Stage]:
     ]
 
 
+def _span_stages(profile: Profile) -> list[Stage]:
+    """What only compared designs read."""
+    if not reads_spans(profile):
+        return []
+    assert profile.embedder is not None
+    assert profile.memory is not None
+    config = profile.embedder.windowed
+    identity = embedder_identity(config)
+    return [
+        stage(
+            "span_vectors",
+            spans_choice(profile),
+            schemas.span_vectors(identity.dim),
+            {
+                "pieces": Input("pieces", ("cut", profile.memory.pieces_id), schemas.PIECES),
+                "turns": Input("turns", None, schemas.TURNS),
+            },
+            "pieces",
+            shards.of_span_vectors,
+            identities=(identity.text,),
+            model=ModelSpec(identity.choice_id, partial(SentenceEmbedder, config)),
+            costly=True,
+            unit=_OF_SESSION,
+        )
+    ]
+
+
+def reads_spans(profile: Profile) -> bool:
+    """Whether a policy of the profile goes by spans of units."""
+    return profile.embedder is not None and any(policy in OF_SPANS for policy in profile.slates.policies)
+
+
+def spans_choice(profile: Profile) -> Choice:
+    """What names the vectors of a profile's spans: the model, and the pieces that they are made of."""
+    assert profile.embedder is not None
+    assert profile.memory is not None
+    return ("model", f"{embedder_identity(profile.embedder.windowed).choice_id}-{profile.memory.pieces_id}")
+
+
 def writer_id(profile: Profile) -> str:
     """What names the records of a profile in paths: their writer, and the cut of what they are written of."""
     assert profile.memory is not None
@@ -148,6 +190,9 @@ def note_inputs(profile: Profile, span: Span) -> dict[str, Input]:
             "unit_vectors", embedded, schemas.unit_vectors(identity.dim), span, of_primary=True
         )
         read["links"] = Input("links", embedded, schemas.LINKS, span, of_primary=True)
+        if reads_spans(profile):
+            schema = schemas.span_vectors(identity.dim)
+            read["span_vectors"] = Input("span_vectors", spans_choice(profile), schema, span, of_primary=True)
         if profile.recall.needs_vectors:
             of_requests: Choice = ("model", identity.choice_id)
             read["request_vectors"] = Input("request_vectors", of_requests, schemas.request_vectors(identity.dim))

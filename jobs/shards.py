@@ -30,7 +30,7 @@ from pipeline.tokens import request_tokens, turn_tokens
 from pipeline.units.agents import agent_histories
 from pipeline.units.cut import CutOptions, units
 from pipeline.units.pieces import pieces
-from pipeline.vectors import request_vectors, turn_vectors, unit_vectors
+from pipeline.vectors import request_vectors, span_vectors, turn_vectors, unit_vectors
 
 Tables = Mapping[str, pa.Table]
 
@@ -128,6 +128,11 @@ def of_merged_records(tables: Tables, _: None, *, writer: RecordWriter, tokenize
 def of_unit_vectors(tables: Tables, embedder: Embedder) -> ShardOutput:
     """Stage `unit_vectors`."""
     return ShardOutput(*unit_vectors(tables["records"], embedder))
+
+
+def of_span_vectors(tables: Tables, embedder: Embedder) -> ShardOutput:
+    """Stage `span_vectors`."""
+    return ShardOutput(*span_vectors(tables["pieces"], tables["turns"], embedder))
 
 
 def of_links(tables: Tables, _: None) -> ShardOutput:

@@ -317,6 +317,20 @@ def unit_vectors(dim: int) -> pa.Schema:
     )
 
 
+@_table_by("dim")
+def span_vectors(dim: int) -> pa.Schema:
+    """One row a span of a unit, of about 150 tokens: it ends at character `end` (exclusive) of turn `last_turn`; a vector
+    of `dim` values and unit length. Only compared designs read them."""
+    return pa.schema(
+        [
+            *_UNIT_FIELDS,
+            pa.field("last_turn", pa.int32(), nullable=False),
+            pa.field("end", pa.int32(), nullable=False),
+            pa.field("vector", _vector(dim), nullable=False),
+        ]
+    )
+
+
 LINKS = _table(
     "links",
     [

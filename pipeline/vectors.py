@@ -1,4 +1,4 @@
-"""Stages `turn_vectors`, `request_vectors`, `unit_vectors`: what an embedder makes of turns, requests and records."""
+"""Stages `turn_vectors`, `request_vectors`, `unit_vectors`, `span_vectors`: what an embedder makes of each."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ import pyarrow as pa
 from models.interfaces import Embedder
 from pipeline.quarantined import not_finite
 from pipeline.recall.indexed_text import indexed_text
-from pipeline.schemas import REQUEST_KEY, TURN_KEY
+from pipeline.schemas import REQUEST_KEY, TURN_KEY, UNIT_KEY
 from pipeline.schemas import request_vectors as request_vectors_schema
+from pipeline.schemas import span_vectors as span_vectors_schema
 from pipeline.schemas import turn_vectors as turn_vectors_schema
 from pipeline.schemas import unit_vectors as unit_vectors_schema
 
 Vectors = npt.NDArray[np.float32]
 Positions = npt.NDArray[np.int64]
+
+SPAN_TOKENS = 150
+"""Tokens with which a span of a unit is full."""
 
 
 def turn_vectors(turns: pa.Table, embedder: Embedder) -> tuple[pa.Table, pa.Table]:
@@ -75,6 +79,39 @@ def unit_vectors(records: pa.Table, embedder: Embedder) -> tuple[pa.Table, pa.Ta
         unit_vectors_schema(embedder.dim).field("vector"), _vector_column(vectors[~bad], embedder.dim)
     )
     lost = keys.filter(bad).select("history_id", "session_index")
+    return table, not_finite(lost, f"embedder {embedder.name}")
+
+
+def span_vectors(pieces: pa.Table, turns: pa.Table, embedder: Embedder) -> tuple[pa.Table, pa.Table]:
+    """Vectors of spans of units: (schema span_vectors(dim), QUARANTINE), sorted by unit and place.
+
+    A span takes the pieces (PIECES) of a unit one after the other until it has SPAN_TOKENS (150 in the baselines of
+    FlexA-Mem, arXiv 2610.33274, appendix C). Who speaks stands before what a turn begins with.
+    """
+    said = pl.DataFrame(pl.from_arrow(turns.select([*TURN_KEY, "text"]))).with_columns(indexed=indexed_text(turns))
+    begins = pl.col("start") == 0
+    shown = (
+        pl.DataFrame(pl.from_arrow(pieces.drop_columns(["terms"])))
+        .sort(*UNIT_KEY, "piece_index")
+        .join(said, on=list(TURN_KEY), how="left", maintain_order="left")
+        .with_columns(before=pl.col("n_tokens").cum_sum().over(UNIT_KEY) - pl.col("n_tokens"))
+        .with_columns(span=pl.col("before") // SPAN_TOKENS)
+        .with_columns(speaker=pl.when(begins).then(pl.col("indexed").str.len_chars() - pl.col("text").str.len_chars()))
+        .with_columns(
+            part=pl.col("indexed").str.head(pl.col("speaker").fill_null(0))
+            + pl.col("text").str.slice("start", pl.col("end") - pl.col("start"))
+        )
+    )
+    spans = shown.group_by(*UNIT_KEY, "span", maintain_order=True).agg(
+        pl.col("part").str.join("\n"), last_turn=pl.col("turn_index").last(), end=pl.col("end").last()
+    )
+    rows, windows = _embed_distinct(spans["part"], embedder)
+    vectors = _unit_mean(rows, windows, len(spans))
+    bad = _not_finite(vectors)
+    schema = span_vectors_schema(embedder.dim)
+    kept = spans.filter(~bad).select(schema.names[:-1]).to_arrow().cast(pa.schema(list(schema)[:-1]))
+    table = kept.append_column(schema.field("vector"), _vector_column(vectors[~bad], embedder.dim))
+    lost = spans.filter(bad).select("history_id", "session_index")
     return table, not_finite(lost, f"embedder {embedder.name}")
 
 

@@ -33,6 +33,7 @@ class NoteTables:
     merged_records: pa.Table
     links: pa.Table | None = None
     unit_vectors: pa.Table | None = None
+    span_vectors: pa.Table | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,16 @@ class Pieces:
 
 
 @dataclass(frozen=True)
+class Spans:
+    """The spans of a history's units: arrays of equal length. `unit` is the row of the unit, `last` the place of the turn
+    that it ends in, `vectors` have shape (spans, dim)."""
+
+    unit: Ints
+    last: Ints
+    vectors: Floats
+
+
+@dataclass(frozen=True)
 class Notes:
     """One history. `links` has shape (n, 2), the units that they join; `vectors` (units, dim), NaN for a unit without.
 
@@ -99,6 +110,7 @@ class Notes:
     nodes: Mapping[tuple[int, int], str]
     links: Ints
     vectors: Floats | None
+    spans: Spans | None
     history: History
 
     def coded(self, terms: list[str]) -> Ints:
@@ -110,7 +122,7 @@ def notes(tables: NoteTables) -> Iterator[Notes]:
     """Each history that has turns, by history_id."""
     of_table = {
         name: _by_history(getattr(tables, name))
-        for name in ("units", "pieces", "records", "merged_records", "links", "unit_vectors")
+        for name in ("units", "pieces", "records", "merged_records", "links", "unit_vectors", "span_vectors")
     }
     for (history_id,), turns in _frame(tables.turns).sort("history_id").group_by("history_id", maintain_order=True):
         yield _of_history(str(history_id), turns, {name: rows.get(history_id) for name, rows in of_table.items()})
@@ -154,6 +166,7 @@ def _of_history(history_id: str, turns: pl.DataFrame, of: Mapping[str, pl.DataFr
         nodes=_nodes(of["merged_records"]),
         links=_links(of["links"], rows),
         vectors=_vectors(of["unit_vectors"], rows),
+        spans=_spans(of["span_vectors"], rows, places),
         history=History(
             history_id,
             _ints(ordered["session_index"]),
@@ -226,6 +239,17 @@ def _vectors(vectors: pl.DataFrame | None, rows: pl.DataFrame) -> Floats | None:
     placed = np.full((len(rows), values.shape[1]), np.nan)
     placed[located["row"].to_numpy()] = values
     return placed
+
+
+def _spans(spans: pl.DataFrame | None, rows: pl.DataFrame, places: pl.DataFrame) -> Spans | None:
+    if spans is None:
+        return None
+    located = (
+        _placed(spans, places, "last_turn", "last")
+        .join(rows, on=list(UNIT_KEY), how="inner")
+        .sort("row", "last", "end")
+    )
+    return Spans(_ints(located["row"]), _ints(located["last"]), located["vector"].to_numpy().astype(np.float64))
 
 
 def _ints(column: pl.Series) -> Ints:

@@ -64,3 +64,6 @@ RANKED: Mapping[str, MemoryPolicy] = {
 """Policies that go by a ranker."""
 
 MEMORY_POLICIES: Mapping[str, MemoryPolicy] = {**POLICIES, **RANKED}
+
+OF_SPANS = frozenset[str]()
+"""Policies that read the vectors of spans of units."""

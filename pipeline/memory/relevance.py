@@ -28,6 +28,22 @@ def of_record(call: Call) -> Floats:
     return np.where(view.has_record, cosine, 0.0)
 
 
+def of_best_span(call: Call) -> Floats:
+    """The best cosine of the request and a span of the unit, of those that are visible whole; zero without one.
+
+    How unit retrieval, A-Mem's search and AFM see a unit in FlexA-Mem (arXiv 2610.33274, appendix C and E.3).
+    """
+    view, spans = call.view, call.view.notes.spans
+    found = np.zeros(len(view))
+    if spans is None or call.asked.vector is None:
+        return found
+    best = np.full(len(view.notes.units.first), -np.inf)
+    cosine = np.round(np.einsum("sd,d->s", spans.vectors, call.asked.vector), 6)
+    seen = view.seen[spans.last]
+    np.maximum.at(best, spans.unit[seen], cosine[seen])
+    return np.where(np.isfinite(best[view.row]), best[view.row], 0.0)
+
+
 def of_ranker(call: Call) -> Floats:
     """The best of its turns by the learned ranker, whose scores are put between 0 (the last of the pool) and 1."""
     return of_best_turn(call, scaled(call.asked.learned))

@@ -37,18 +37,20 @@ _DAYS_AWAY = {
 }
 _WEEKDAY = rf"{'|'.join(_WEEKDAYS)}|(?-i:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)"
 """Small letters make other words of the short ones (`last sun of the year`)."""
+_MONTHS_NAMED = "|".join([*(name for name in _MONTHS if name not in ("may", "march")), "(?-i:May|March)"])
 _STEPS = {"last": -1, "past": -1, "this": 0, "next": 1}
 
 _COUNT = rf"(?:\d{{1,3}}|{'|'.join(_COUNTS)})"
 _RELATIVE = re.compile(
     # What stands before must make no span of time (`the last year`) and no choice (`two or three days ago`) of it.
     r"(?<!\w)(?:"
-    rf"(?P<day>{'|'.join(sorted(_DAYS_AWAY, key=len, reverse=True))})"
-    rf"|(?<!or )(?<!to )(?<!-)(?P<ago>{_COUNT}) (?P<ago_of>day|week|weekend|month|year)s? (?P<way>ago|from now)"
+    rf"(?P<day>{'|'.join(sorted(_DAYS_AWAY, key=len, reverse=True))})(?<!today(?=['’]s))"
+    r"|(?<!or )(?<!to )(?<!and )(?<!half )(?<!than )(?<!over )(?<!-)(?<!\d[.,])"
+    rf"(?P<ago>{_COUNT}) (?P<ago_of>day|week|weekend|month|year)s? (?P<way>ago|from now)"
     rf"|in (?P<in>{_COUNT}) (?P<in_of>day|week|month|year)s?"
     r"|the (?P<over>week|weekend|month|year) (?P<beyond>before last|after next)"
     r"|(?<!the )(?P<step>last|next|this(?: past| coming)?) "
-    rf"(?P<of>week|month|year|weekend|{_WEEKDAY}|{'|'.join(_MONTHS)})(?! (?:or|of) )"
+    rf"(?P<of>week|month|year|weekend|{_WEEKDAY}|{_MONTHS_NAMED})(?! (?:or|of) )"
     r")(?!\w)",
     re.IGNORECASE,
 )
@@ -62,7 +64,7 @@ _AHEAD = re.compile(
 """What says that `in two weeks` is a time ahead: it may also be how long something took."""
 _HEARD = 60
 _NAMED = "|".join(
-    (*(name.capitalize() for name in _MONTHS), *(name for name in _MONTHS if name not in ("may", "march")))
+    [*(name.capitalize() for name in _MONTHS), *(name for name in _MONTHS if name not in ("may", "march"))]
 )
 _SHORT = "Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec"
 _MONTH = rf"(?:{_NAMED}|(?:{_SHORT})(?!\w)\.?)"
@@ -72,7 +74,7 @@ _ABSOLUTE = re.compile(
     rf"|(?P<d2>\d\d?)(?:st|nd|rd|th)?(?: of)? (?P<m2>{_MONTH})(?:,? (?P<y2>{_YEAR}))?(?!\w)"
     rf"|(?P<m3>{_MONTH}) (?:the )?(?P<d3>\d\d?)(?:st|nd|rd|th)?(?!\w)(?!:\d)(?:,? (?P<y3>{_YEAR})(?!\w))?"
     rf"|(?P<m4>{_MONTH}),? (?:of )?(?P<y4>{_YEAR})(?!\w)"
-    rf"|(?:[Ii]n|[Ss]ince|[Bb]y|[Uu]ntil|[Ff]rom|[Dd]uring|[Aa]round|[Bb]ack in) (?P<y5>{_YEAR})(?![\w-])(?! [a-z]+s ))"
+    rf"|(?:[Ii]n|[Ss]ince|[Uu]ntil|[Dd]uring) (?P<y5>{_YEAR})(?![\w-]|[.,]\d))"
 )
 _ANY_DIGIT = re.compile(r"\d")
 
@@ -163,8 +165,8 @@ def _away(found: re.Match[str], today: date) -> tuple[date, Precision] | None:
     return _stepped(today, found["step"].lower(), found["of"].lower())
 
 
-def _stepped(today: date, step: str, of: str) -> tuple[date, Precision]:
-    """`last`, `this` or `next` week, Friday, July, and so on."""
+def _stepped(today: date, step: str, of: str) -> tuple[date, Precision] | None:
+    """`last`, `this` or `next` week, Friday, July, and so on. `This past month` is a span of time."""
     by = {"this past": -1, "this coming": 1}.get(step, _STEPS.get(step, 0))
     weekday = next((number for number, name in enumerate(_WEEKDAYS) if of[:3] == name[:3]), None)
     if weekday is not None and of != "month":
@@ -173,7 +175,7 @@ def _stepped(today: date, step: str, of: str) -> tuple[date, Precision]:
         month = _MONTHS.index(of) + 1
         by += (by < 0 and month < today.month) - (by > 0 and month > today.month)
         return date(today.year + by, month, 1), "month"
-    return _moved(today, by, of)
+    return _moved(today, by, of) if step != "this past" or of == "weekend" else None
 
 
 def _weekday(today: date, weekday: int, by: int, *, coming: bool) -> date:

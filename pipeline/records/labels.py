@@ -35,8 +35,7 @@ def keywords(texts: Sequence[str], speakers: Iterable[str | None]) -> tuple[str,
     counts: Counter[str] = Counter()
     for token, count in Counter(chain.from_iterable(split)).items():
         counts.update(dict.fromkeys(wide_runs(token) or [token], count))
-    words_of = {token.lower().strip(".,;:!?") for token in counts}
-    if len(words_of & foreign_grammar()) > len(words_of & grammar()):
+    if len(counts.keys() & foreign_grammar()) > len(counts.keys() & grammar()):
         known |= foreign_grammar()
     begin = Counter(words[0] for words in split if words)
     said: Counter[str] = Counter()
