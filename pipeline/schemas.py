@@ -319,8 +319,8 @@ def unit_vectors(dim: int) -> pa.Schema:
 
 @_table_by("dim")
 def span_vectors(dim: int) -> pa.Schema:
-    """One row a span of a unit, of about 150 tokens: it ends at character `end` (exclusive) of turn `last_turn`; a vector
-    of `dim` values and unit length. Only compared designs read them."""
+    """One row a span of a unit, of about 150 tokens: it ends at character `end` (exclusive) of turn `last_turn`; a
+    vector of `dim` values and unit length. Only compared designs read them."""
     return pa.schema(
         [
             *_UNIT_FIELDS,

@@ -84,8 +84,8 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Spans:
-    """The spans of a history's units: arrays of equal length. `unit` is the row of the unit, `last` the place of the turn
-    that it ends in, `vectors` have shape (spans, dim)."""
+    """The spans of a history's units: arrays of equal length. `unit` is the row of the unit, `last` the place of the
+    turn that it ends in, `vectors` have shape (spans, dim)."""
 
     unit: Ints
     last: Ints
