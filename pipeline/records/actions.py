@@ -128,7 +128,7 @@ def _calls(lines: list[str], calls: list[str]) -> str:
 
 
 def _done(action: str, output: str) -> Done:
-    lines = _lines(output)
+    lines, n_lines = _lines(output)
     exit_code = next((found[1] for line in output[-200:].splitlines() if (found := _EXIT.search(line))), None)
     exit_code = exit_code or next(
         (found[1] for line in output[:80].splitlines() if (found := _EXIT.search(line))), None
@@ -141,7 +141,7 @@ def _done(action: str, output: str) -> Done:
     if error or tests:
         summary = _stripped(tests).strip("= ")
         return Done(action, ", ".join(part for part in (code, _stripped(error), summary) if part), error.strip())
-    count = f"{len(lines)} lines: " if len(lines) > 1 else ""
+    count = f"{n_lines} lines: " if n_lines > 1 else ""
     return Done(action, (f"{code}, " if code else "") + count + _gist(lines))
 
 
@@ -153,17 +153,15 @@ def _gist(lines: list[str]) -> str:
     return names[0] if names else ""
 
 
-def _lines(output: str) -> list[str]:
-    """The lines of an output that say something: the first and the last of a long one."""
-    lines = [line[:_LONGEST_LINE] for line in output.splitlines() if line.strip()]
-    if len(lines) > _MOST_LINES:
-        lines = lines[: _MOST_LINES // 2] + lines[-_MOST_LINES // 2 :]
-    bare = [line for line in lines if not _bare(line)]
-    return [line for line in bare if not (_EXIT.search(line) and len(line) < 40)]
-
-
-def _bare(line: str) -> bool:
-    return not _stripped(line)
+def _lines(output: str) -> tuple[list[str], int]:
+    """The lines of an output that say something, of a long one the first and the last; and how many there are."""
+    full = [line for line in output.splitlines() if line.strip()]
+    lines = full
+    if len(full) > _MOST_LINES:
+        lines = full[: _MOST_LINES // 2] + full[-_MOST_LINES // 2 :]
+    bare = [line for line in (line[:_LONGEST_LINE] for line in lines) if _stripped(line)]
+    telling = [line for line in bare if len(line) >= 40 or not _EXIT.search(line)]
+    return telling, len(full) - len(lines) + len(telling)
 
 
 def _stripped(line: str) -> str:

@@ -64,12 +64,15 @@ def terms(tokens: Iterable[str]) -> dict[str, float]:
     for token in tokens:
         known = detail(token)
         value = WORTH[known.kind]
-        if first and known.kind == "name" and known.word[1:].islower():
-            value = WORTH["word"]
-        first = False
-        if value and (runs := wide_runs(token)):
+        if first:
+            first = False
+            if known.kind == "name" and known.word[1:].islower():
+                value = WORTH["word"]
+        if not value:
+            continue
+        if not token.isascii() and (runs := wide_runs(token)):
             found.update((run, 0.5 * len(run) ** 0.5) for run in runs)
-        elif value:
+        else:
             found[known.key] = value
     return found
 

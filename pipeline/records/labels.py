@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from functools import lru_cache
 
 from pipeline.records.details import WORTH, detail, wide_runs
 from pipeline.records.lengths import clipped
@@ -19,9 +19,10 @@ _OFTEN = 3
 """A word that is said more often than this counts no more."""
 _SHORTEST = 3
 _SHORTEST_WIDE = 2
+_LONGEST_WIDE = 12
 _CODE = re.compile(r"[(\[{=\"'<>|;]")
 """What ends a name in code."""
-_NAMES = re.compile(r"(?<=[a-z,\"“(] )[A-Z][\w'’-]{1,30}(?: [A-Z][\w'’-]{1,30}){1,3}")
+_NAMES = re.compile(r"[A-Z](?<=[a-z,\"“(] .)[\w'’-]{1,30}(?: [A-Z][\w'’-]{1,30}){1,3}")
 _KEPT = frozenset(("word", "name", "identifier"))
 
 
@@ -31,22 +32,23 @@ def keywords(texts: Sequence[str], speakers: Iterable[str | None]) -> tuple[str,
     Names that stand beside each other are one. Who speaks is no keyword: that is told anyway.
     """
     known = named_by({speaker for speaker in speakers if speaker})
-    split = [text.split() for text in texts]
-    counts: Counter[str] = Counter()
-    for token, count in Counter(chain.from_iterable(split)).items():
-        counts.update(dict.fromkeys(wide_runs(token) or [token], count))
-    if len(counts.keys() & foreign_grammar()) > len(counts.keys() & grammar()):
+    lines = "\n".join(texts)
+    counts = Counter(lines.split())
+    for token in [token for token in counts if not token.isascii()]:
+        for run in wide_runs(token):
+            counts[run] += counts[token]
+    if sum(map(foreign_grammar().__contains__, counts)) > sum(map(grammar().__contains__, counts)):
         known |= foreign_grammar()
-    begin = Counter(words[0] for words in split if words)
+    begin = {words[0] for text in texts if (words := text.split(None, 1))}
     said: Counter[str] = Counter()
     written: dict[str, tuple[str, float]] = {}
     for token, count in counts.items():
-        word, key, value = _keyword(token, only_begins=count == begin[token])
+        word, key, value = _keyword(token, begins=token in begin)
         if value and key not in known:
             said[key] += count
             if value > written.get(key, ("", 0.0))[1]:
                 written[key] = word, value
-    for name in (name for text in texts for name in _NAMES.findall(text)):
+    for name in _NAMES.findall(lines):
         if known.isdisjoint(name.lower().split()):
             said[name] += 1
             written[name] = name, 2 * WORTH["name"]
@@ -62,11 +64,14 @@ def description(who: Sequence[str], tags: Sequence[str], keywords: Sequence[str]
     return clipped(phrase, DESCRIPTION_WORDS)
 
 
-def _keyword(token: str, *, only_begins: bool) -> tuple[str, str, float]:
-    """A token as a keyword, its key and its worth (0: none). A word that `only_begins` sentences is no name."""
+@lru_cache(maxsize=65_536)
+def _keyword(token: str, *, begins: bool) -> tuple[str, str, float]:
+    """A token as a keyword, its key and its worth (0: none). A word that `begins` a sentence may be no name."""
     found = detail(token)
     word, kind = found.word, found.kind
-    if kind == "name" and only_begins and word[1:].islower():
+    if wide_runs(token) and len(token) > _LONGEST_WIDE:
+        return word, found.key, 0.0  # its runs stand for it
+    if kind == "name" and begins and word[1:].islower():
         kind = "word"
     if kind == "identifier":
         word = _CODE.split(word, maxsplit=1)[0]

@@ -29,8 +29,10 @@ def length(text: str) -> int:
     words = text.split()
     count = len(words)
     if words and max(map(len, words)) > _LONG:
-        count += sum((len(word) - 1) // _LONG for word in words)
-    return count if text.isascii() else count + len(_WIDE.findall(text)) // _WIDE_PER_WORD
+        count += sum(max(0, len(word.rstrip(ELLIPSIS)) - 1) // _LONG for word in words)
+    if text.isascii():
+        return count
+    return count + sum(len(_WIDE.findall(word)) // _WIDE_PER_WORD for word in words)
 
 
 def clipped(text: str, words: int) -> str:

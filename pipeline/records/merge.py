@@ -18,7 +18,7 @@ _FEW = 7
 
 def merged(texts: Sequence[str], words: int = MERGED_WORDS) -> str:
     """At most `words` of the texts. A text that is shorter than its even share leaves the rest of it to the others."""
-    lines = [line for line in map(one_line, texts) if line]
+    lines = [line for line in map(one_line, texts) if line.strip(" .;")]
     if len(lines) > words:
         lines = [lines[place * len(lines) // words] for place in range(words)]
     given = shares([length(line) for line in lines], words)

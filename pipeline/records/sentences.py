@@ -12,7 +12,8 @@ _END = re.compile(
     r"|\s(?=\[)|\n"  # before a caption; at a line's end
 )
 _BEFORE_A_STOP = re.compile(
-    r"(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|approx|e\.g|i\.e|no|fig|[A-Z]|\d{1,3})$", re.IGNORECASE
+    r"(?:(?:^|[\s(])(?:mr|mrs|ms|dr|prof|st|jr|sr|vs|etc|approx|e\.g|i\.e|no|fig|(?-i:[A-HJ-Z]))|(?:^|\n) *\d{1,3})$",
+    re.IGNORECASE,
 )
 """What a full stop stands behind without ending a sentence: an abbreviation, an initial, the number of an item."""
 _MARK = re.compile(r"[\s\-*•>#|=_~`]{1,40}|\d{1,3}[.)]\s")
@@ -38,7 +39,7 @@ def sentences(text: str) -> list[Sentence]:
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for stop in _END.finditer(text):
-        if stop[0] == "." and _BEFORE_A_STOP.search(text, max(start, stop.start() - 8), stop.start()):
+        if stop[0] == "." and _BEFORE_A_STOP.search(text, max(0, start - 1, stop.start() - 8), stop.start()):
             continue
         yield from _within(text, start, stop.end())
         start = stop.end()

@@ -6,6 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from pipeline.ingest.steps import ACTION
+from pipeline.records.details import detail
+
 MOST = 5
 """The most tags of a record."""
 
@@ -25,8 +28,7 @@ _OF_CHAT = {
     "plan": "plan planning tomorrow next upcoming schedule soon",
     "tech": "code app software computer laptop phone website server data python program",
 }
-_OF_STEPS = {
-    "error": r"error|exception|traceback|failed|failure|fatal|not found|no such file|denied|exit code [1-9]",
+_OF_ACTIONS = {
     "edit": r"^\$ (?:edit|insert|sed -i|apply_patch|str_replace_\w+ .*command=(?:str_replace|create|insert)|patch|write"
     r"|create)\b|^\$ cat <<|^\$ .*(?<![0-9&>])>{1,2} ?[\w./]",
     "test": r"^\$ .*(?:pytest|unittest|tox|npm test|cargo test|go test|reproduce|test_\w+\.py)",
@@ -37,12 +39,17 @@ _OF_STEPS = {
     "web": r"https?://|^\$ (?:browse|goto_url|curl|wget)\b",
     "submit": r"^\$ .*(?:submit|finish|complete_task|COMPLETE_TASK)",
 }
-_STEP_PATTERNS = {tag: re.compile(words, re.IGNORECASE | re.MULTILINE) for tag, words in _OF_STEPS.items()}
-_TAG_OF_WORD = {word.removesuffix("s"): tag for tag, words in _OF_CHAT.items() for word in words.split()}
+_ACTIONS = {tag: re.compile(words, re.IGNORECASE | re.MULTILINE) for tag, words in _OF_ACTIONS.items()}
+_ERROR = re.compile(
+    r"error|exception|traceback|failed|failure|fatal|not found|no such file|denied|exit code [1-9]", re.IGNORECASE
+)
+_TAG_OF_WORD = {
+    detail(form).key: tag for tag, words in _OF_CHAT.items() for word in words.split() for form in (word, f"{word}s")
+}
 
 
 def tags_of_chat(words: Mapping[str, int]) -> tuple[str, ...]:
-    """The tags that most words speak for. `words`: how often each lower-case word, less a plural's s, was said."""
+    """The tags that most words speak for. `words`: how often each was said, by its key (detail)."""
     counts: Counter[str] = Counter()
     for word in words.keys() & _TAG_OF_WORD.keys():
         counts[_TAG_OF_WORD[word]] += words[word]
@@ -54,5 +61,7 @@ def tags_of_steps(texts: Iterable[str]) -> tuple[str, ...]:
     """The tags of steps, by what was done in them, most steps first."""
     counts: Counter[str] = Counter()
     for text in texts:
-        counts.update(tag for tag, words in _STEP_PATTERNS.items() if words.search(text))
-    return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag))[:MOST])
+        actions = "\n".join(line for line in text.split("\n") if line.startswith(ACTION))
+        counts.update(tag for tag, words in _ACTIONS.items() if words.search(actions))
+        counts["error"] += _ERROR.search(text) is not None
+    return tuple(sorted(+counts, key=lambda tag: (-counts[tag], tag))[:MOST])

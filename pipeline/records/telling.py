@@ -43,6 +43,8 @@ _POLITE = re.compile(
 )
 _QUOTED = re.compile(r"[\"'”’`][.!?]{0,2}$")
 """The end of what is quoted is no clause of its own."""
+_IDLE = 0.5
+"""What a sentence without a detail is worth at most; most of a chat is such."""
 _BARE_CLAUSE = 0.5
 """A clause that is worth less is left out at either end of a sentence."""
 
@@ -71,11 +73,14 @@ def tellings(turns: tuple[UnitTurn, ...]) -> list[Telling]:
         weight = 1.0 if turn.speaker is not None or turn.role == "user" else 0.5
         for sentence in sentences(turn.text):
             words = sentence.text.split()
-            held = {key: value for key, value in terms(words).items() if key not in known}
+            held = terms(words)
+            for name in known & held.keys():
+                del held[name]
             if held and (len(words) > 1 or not sentence.text.isascii()):
-                factor = weight * _factor(sentence.text, held, asks_a_model)
-                total = factor * sum(held.values())
-                found.append(Telling(turn, place + sentence.start, sentence.text, held, len(words), factor, total))
+                total = sum(held.values())
+                factor = weight * _factor(sentence.text, held, asks_a_model) if total > _IDLE else 0.0
+                told = Telling(turn, place + sentence.start, sentence.text, held, len(words), factor, factor * total)
+                found.append(told)
         place += len(turn.text)
     return found
 

@@ -21,6 +21,8 @@ _THOUGHT = 14
 _SYSTEM = 10
 _TASK = 30
 _TASK_SENTENCES = 6
+_LEAST_WORTH = 0.9
+"""A greeting before the task is worth less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,9 @@ def folded(clauses: Sequence[Clause]) -> list[Clause]:
 
 def best_sentence(text: str) -> str:
     """The sentence of a text that holds most for its words."""
-    return max(_weighed(text), key=lambda weighed: weighed[1] / (len(weighed[0].split()) + 6), default=("", 0.0))[0]
+    found = _held(text)
+    worth = [sum(held.values()) / (len(said.split()) + 6) for said, held in found]
+    return _compact(*found[worth.index(max(worth))]) if found else ""
 
 
 def _clauses(turn: UnitTurn, parts: Step) -> list[Clause]:
@@ -102,15 +106,19 @@ def _clauses(turn: UnitTurn, parts: Step) -> list[Clause]:
 
 def _task(text: str) -> str:
     """The two best of the first sentences of what was asked, in order."""
-    first = _weighed(text)[:_TASK_SENTENCES]
-    best = sorted(sorted(range(len(first)), key=lambda place: -first[place][1])[:2])
-    return "; ".join(first[place][0] for place in best)
+    found = _held(text)[:_TASK_SENTENCES]
+    first = [weighed for weighed in found if sum(weighed[1].values()) >= _LEAST_WORTH] or found
+    best = sorted(range(len(first)), key=lambda place: -sum(first[place][1].values()))[:2]
+    return "; ".join(_compact(*first[place]) for place in sorted(best))
 
 
-def _weighed(text: str) -> list[tuple[str, float]]:
-    """The sentences of a text, compact, and what each is worth."""
-    held = [(sentence.text, terms(sentence.text.split())) for sentence in sentences(text)]
-    return [(one_line(compact(said, found)), sum(found.values())) for said, found in held]
+def _held(text: str) -> list[tuple[str, dict[str, float]]]:
+    """The sentences of a text, and what each holds."""
+    return [(sentence.text, terms(sentence.text.split())) for sentence in sentences(text)]
+
+
+def _compact(sentence: str, held: dict[str, float]) -> str:
+    return one_line(compact(sentence, held))
 
 
 def _fewer(clauses: Sequence[Clause], most: int) -> list[Clause]:
