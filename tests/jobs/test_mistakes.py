@@ -41,7 +41,7 @@ MISTAKES = {
     "a lake in storage that there is not": ("init nothing://bucket/lake", "nothing"),
     "another number of buckets": ("init lake --buckets 3", "16 buckets"),
     "too many buckets": ("init other --buckets 5000", "4096"),
-    "no such profile": ("run lake -p nope", "agentmemrec, default, lexical"),
+    "no such profile": ("run lake -p nope", "agentmemrec, .*default, .*lexical"),
     "no such profile file": ("run lake -p nope.yaml", "no file nope.yaml"),
     "a profile that is no YAML": ("run lake -p bad.yaml", "is not YAML"),
     "a profile that is no text": ("run lake -p binary.yaml", "UTF-8"),
