@@ -59,12 +59,18 @@ _OF_NUMBERS = """
 two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred thousand
 million dozen half twice double
 """
+_OF_TURNING_ROUND = """
+if unless not never no nor without cannot can't couldn't didn't doesn't don't hadn't hasn't haven't isn't wasn't weren't
+won't wouldn't
+"""
 
 PLAIN = frozenset(_OF_CHAT.split())
 """English words, lower case, that are no stop words and tell little all the same."""
 TIMES = frozenset(_OF_TIME.split())
 EVENTS = frozenset(_OF_EVENTS.split())
 NUMBERS = frozenset(_OF_NUMBERS.split())
+TURNS_ROUND = frozenset(_OF_TURNING_ROUND.split())
+"""They may turn round what the rest of a sentence says: a clause with one is kept, though it holds nothing."""
 
 
 @cache

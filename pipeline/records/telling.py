@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pipeline.records.details import detail, terms
-from pipeline.records.lexicon import EVENTS
+from pipeline.records.lexicon import EVENTS, TURNS_ROUND
 from pipeline.records.record import UnitTurn
 from pipeline.records.sentences import sentences
 
@@ -135,7 +135,10 @@ def _clauses(sentence: str, held: Mapping[str, float], start: int) -> Iterator[t
 
 def _weighed(sentence: str, held: Mapping[str, float], start: int, end: int) -> tuple[int, int, float, int]:
     words = sentence[start:end].split()
-    return start, end, sum([held.get(detail(word).key, 0.0) for word in words]), len(words)
+    value = sum([held.get(detail(word).key, 0.0) for word in words])
+    if value < _BARE_CLAUSE and not TURNS_ROUND.isdisjoint(sentence[start:end].lower().replace("’", "'").split()):
+        value = _BARE_CLAUSE
+    return start, end, value, len(words)
 
 
 def _best_run(clauses: list[tuple[int, int, float, int]], most_words: int) -> tuple[int, int]:

@@ -18,6 +18,8 @@ _LEAST = 3
 """Words: where steps would have less each, some are told together or left out."""
 _MOST_ACTION, _MOST_OUTCOME = 16, 18
 _THOUGHT = 14
+_PROMPT = 4_000
+"""Characters: what is asked stands first."""
 _SYSTEM = 10
 _TASK = 30
 _TASK_SENTENCES = 6
@@ -92,9 +94,9 @@ def best_sentence(text: str) -> str:
 
 def _clauses(turn: UnitTurn, parts: Step) -> list[Clause]:
     if turn.role == "system":
-        return [Clause(f"System: {clipped(best_sentence(turn.text[:2000]), _SYSTEM)}")]
+        return _asked("System", clipped(best_sentence(turn.text[:_PROMPT]), _SYSTEM))
     if turn.role == "user":
-        return [Clause(f"Task: {clipped(_task(turn.text), _TASK)}")]
+        return _asked("Task", clipped(_task(turn.text[:_PROMPT]), _TASK))
     if not parts.done:
         return [Clause(one_line(clipped(best_sentence(parts.thought), _THOUGHT)))] if parts.thought else []
     return [
@@ -102,6 +104,10 @@ def _clauses(turn: UnitTurn, parts: Step) -> list[Clause]:
         for done in parts.done
         if done.action or done.outcome
     ]
+
+
+def _asked(by: str, text: str) -> list[Clause]:
+    return [Clause(f"{by}: {text}")] if text else []
 
 
 def _task(text: str) -> str:

@@ -136,6 +136,8 @@ def test_greetings_alone_are_nothing_to_tell_and_leave_their_first_words() -> No
     assert (record.status, record.text, record.facts) == ("nothing", "Ana: Hi Ben! How are you?", ())
     assert chat(("Ana", " "), ("Ben", "\x00")).text == NOTHING
     assert chat().text == NOTHING
+    turns = (UnitTurn(0, "user", None, " "), UnitTurn(1, "assistant", None, "\n"))
+    assert WRITER.write([UnitText(True, None, turns)])[0].status == "nothing"
 
 
 @pytest.mark.parametrize(
