@@ -28,7 +28,7 @@ _EXIT = re.compile(
 )
 _RAISED = re.compile(
     r"\s*(?:- |E[ \d]{1,8} ?){0,2}(?:[A-Za-z_]\w{0,60}\.){0,6}"
-    r"[A-Z]\w{0,60}(?:Error|Exception|Exit|Interrupt|Warning|NotFound)(?!\w)"
+    r"(?:[A-Z]\w{0,60}(?:Error|Exit|Interrupt|Warning|NotFound)|(?:[A-Z]\w{0,60})?Exception)(?!\w)"
 )
 _FAILED = re.compile(
     r"(?<![\w/.-])(?:errors?|fatal|failed|failure|exception|not found|no such|denied|cannot|can't|unable|invalid"
@@ -54,6 +54,8 @@ _LISTED = re.compile(r"[-dlcbps][rwxsStT-]{9}\S?\s.{5,80}\s(?:\d\d:\d\d|\d{4})\s
 _LONGEST_LINE = 400
 _MOST_LINES = 400
 _NAMES = 9
+_OPENING = re.compile(r"[\[{(\s]{1,9}")
+_PRINTED = re.compile(r"print\((.+)\)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ def action_line(action: str) -> str:
     first = _HEREDOC.sub("", _KEY.sub("", first[:_LONGEST_LINE]))
     while (move := _MOVE.match(first)) is not None:
         first = first[move.end() :]
-    return " ".join(first.split())
+    printed = _PRINTED.fullmatch(first)
+    return " ".join((printed[1] if printed is not None else first).split())
 
 
 def _is_code(lines: list[str]) -> bool:
@@ -140,13 +143,22 @@ def _done(action: str, output: str) -> Done:
     error = _error(lines)
     if error or tests:
         summary = _stripped(tests).strip("= ")
-        return Done(action, ", ".join(part for part in (code, _stripped(error), summary) if part), error.strip())
+        told = _stripped(error) + _continued(error, lines)
+        return Done(action, ", ".join(part for part in (code, told, summary) if part), error.strip())
     count = f"{n_lines} lines: " if n_lines > 1 else ""
     return Done(action, (f"{code}, " if code else "") + count + _gist(lines))
 
 
+def _continued(error: str, lines: list[str]) -> str:
+    """The line behind an error's that ends with a colon."""
+    following = lines.index(error) + 1 if error.rstrip().endswith(":") else len(lines)
+    return f" {_stripped(lines[following])}" if following < len(lines) else ""
+
+
 def _gist(lines: list[str]) -> str:
-    """The first line; of a list of names the first names."""
+    """The first line; of a list of names the first names; of data that is laid out over lines, its beginning."""
+    if _OPENING.fullmatch(_stripped(lines[0])):
+        return " ".join(map(_stripped, lines[:_NAMES])).lstrip("[{( ")
     names = [name for line in lines[:_NAMES] if (name := _LISTED.sub("", _stripped(line))) not in (".", "..")]
     if len(names) > 1 and not any(" " in name for name in names):
         return " ".join(names)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from pipeline.records.telling import Telling
 
-_STRETCHES = 5
+_STRETCHES = 3
 _LOOKED_AT = 20
 """How many of the best are considered, beside those of each stretch."""
 _LEAST = 0.9
@@ -17,7 +17,7 @@ _LEAST = 0.9
 def choose(tellings: Sequence[Telling], cost_of: Callable[[int], int], words: int) -> list[int]:
     """The places of what is told, in order: together at most `words`, as `cost_of` has it of each place.
 
-    First the best of each of five stretches of the unit, so that all of it is touched; then, one by one, whatever adds
+    First the best of each of three stretches of the unit, so that all of it is touched; then, one by one, whatever adds
     most to what has been told, for its words.
     """
     choice = _Choice(tellings, cost_of, words)

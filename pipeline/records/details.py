@@ -16,9 +16,9 @@ WORTH: dict[Kind, float] = {
     "grammar": 0.0,
     "plain": 0.05,
     "word": 1.0,
-    "time": 1.2,
+    "time": 1.6,
     "event": 0.6,
-    "name": 1.8,
+    "name": 2.0,
     "number": 1.6,
     "identifier": 2.2,
 }

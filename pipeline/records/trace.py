@@ -60,7 +60,9 @@ def trace(turns: Sequence[UnitTurn], words: int = RECORD_WORDS) -> str:
     told = [clause.text(share) for clause, share in zip(clauses, shares(needs, words), strict=True)]
     line = "; ".join(told)
     left = words - length(line)
-    thoughts = [parts.thought for turn, parts in parsed if parts.done and turn.role == "assistant" and parts.thought]
+    thoughts = [
+        parts.thought for turn, parts in parsed[-2:] if parts.done and turn.role == "assistant" and parts.thought
+    ]
     if left > _THOUGHT // 2 and thoughts:
         line = f"{line}. Thought: {clipped(best_sentence(thoughts[-1]), min(left - 1, _THOUGHT))}"
     return clipped(line, words)

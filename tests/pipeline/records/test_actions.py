@@ -41,6 +41,7 @@ def test_an_action_of_which_nothing_came_and_an_outcome_alone_stand() -> None:
             'apis.spotify.login(user="a")["token"], apis.spotify.show_library',
         ),
         ("# count them\nx = 1", "x = 1"),
+        ("print(apis.supervisor.show_profile())", "apis.supervisor.show_profile()"),
         ("", ""),
     ],
 )
@@ -71,6 +72,14 @@ def test_an_action_in_a_line(action: str, line: str) -> None:
         ("8.2\n(Open file: /a.py)\n(Current directory: /)\nbash-$", "8.2"),
         ("- E999 IndentationError: unexpected indent", "- E999 IndentationError: unexpected indent"),
         ("Done, 0 errors", "Done, 0 errors"),
+        (
+            'Traceback:\n  File "x"\nException: status 422:\n{"message": "bad"}',
+            'Exception: status 422: {"message": "bad"}',
+        ),
+        (
+            '[\n {\n  "name": "spotify",\n  "password": "zT4"\n }\n]',
+            '6 lines: "name": "spotify", "password": "zT4" } ]',
+        ),
         (LONG, "900 lines: 0: some line of a file with an error word"),
     ],
 )

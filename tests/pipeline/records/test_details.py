@@ -37,7 +37,7 @@ def test_the_kind_of_a_word(token: str, kind: str) -> None:
 
 
 def test_a_capital_at_the_beginning_makes_no_name() -> None:
-    assert terms(["Painting", "in", "Rome"]) == {"painting": 1.0, "rome": 1.8}
+    assert terms(["Painting", "in", "Rome"]) == {"painting": 1.0, "rome": 2.0}
 
 
 def test_plural_and_possessive_count_as_the_word_itself() -> None:
