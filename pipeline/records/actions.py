@@ -159,10 +159,16 @@ def _gist(lines: list[str]) -> str:
     """The first line; of a list of names the first names; of data that is laid out over lines, its beginning."""
     if _OPENING.fullmatch(_stripped(lines[0])):
         return " ".join(map(_stripped, lines[:_NAMES])).lstrip("[{( ")
-    names = [name for line in lines[:_NAMES] if (name := _LISTED.sub("", _stripped(line))) not in (".", "..")]
+    names = [name for line in lines[:_NAMES] if (name := _name(line)) not in (".", "..")]
     if len(names) > 1 and not any(" " in name for name in names):
         return " ".join(names)
     return names[0] if names else ""
+
+
+def _name(line: str) -> str:
+    """The line, or the name that stands in it where it is one of `ls -l`."""
+    listed = _LISTED.match(line.strip())
+    return line.strip()[listed.end() :] if listed is not None else _stripped(line)
 
 
 def _lines(output: str) -> tuple[list[str], int]:

@@ -73,7 +73,7 @@ def _keyword(token: str, *, begins: bool) -> tuple[str, str, float]:
         return word, found.key, 0.0  # its runs stand for it
     if kind == "name" and begins and word[1:].islower():
         kind = "word"
-    if kind == "identifier":
+    if kind in ("identifier", "word"):
         word = _CODE.split(word, maxsplit=1)[0]
     if kind not in _KEPT or len(word) < (_SHORTEST if word.isascii() else _SHORTEST_WIDE):
         return word, found.key, 0.0

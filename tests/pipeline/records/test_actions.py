@@ -14,6 +14,10 @@ TRACEBACK = """Traceback (most recent call last):
   File "/app/src/main.py", line 3, in <module>
     load("a")
 KeyError: 'missing_key'"""
+LISTING = """total 8
+drwxr-xr-x 2 root root 4096 Jul 17 01:31 .
+-rw-r--r-- 1 root root 24 Jul 17 01:31 a.py
+-rw-r--r-- 1 root root 24 Jul 17 01:31 b.py"""
 LONG = "\n".join(f"{number}: some line of a file with an error word" for number in range(900))
 
 
@@ -66,8 +70,8 @@ def test_an_action_in_a_line(action: str, line: str) -> None:
             "E   ValueError: bad, 1 failed, 4 passed in 0.2s",
         ),
         (
-            "total 8\n-rw-r--r-- 1 root root 24 Jul 17 01:31 a.py\n-rw-r--r-- 1 root root 24 Jul 17 01:31 b.py",
-            "2 lines: a.py b.py",
+            LISTING,
+            "3 lines: a.py b.py",
         ),
         ("8.2\n(Open file: /a.py)\n(Current directory: /)\nbash-$", "8.2"),
         ("- E999 IndentationError: unexpected indent", "- E999 IndentationError: unexpected indent"),
