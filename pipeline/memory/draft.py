@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pipeline.memory.call import Call
-from pipeline.memory.lines import PIECES_BELOW, Line, Span
+from pipeline.memory.lines import PIECES_BELOW, UNITS_BELOW, Line
 from pipeline.memory.timeline import Entry
 
 
@@ -32,30 +32,38 @@ class Picked:
 
 
 @dataclass(frozen=True)
+class Block:
+    """Lines of a design's own, in the place of a unit; those of one unit stand as they are given."""
+
+    unit: int
+    lines: tuple[Line, ...]
+    rank: int
+
+
+@dataclass(frozen=True)
 class Draft:
-    """A timeline, units in their places in it or below it (`in_place`), pieces below, and parts of turns (`steps`) in
-    order of time after all else."""
+    """A timeline, units in their places in it or below it (`in_place`), blocks in theirs, and pieces below."""
 
     entries: tuple[Entry, ...] = ()
     recovered: tuple[Recovered, ...] = ()
     picked: tuple[Picked, ...] = ()
-    steps: tuple[Span, ...] = ()
+    blocks: tuple[Block, ...] = ()
     in_place: bool = True
     with_window: bool = True
 
     def less(self) -> Draft | None:
-        """Without its least relevant unit or piece; then without the oldest of the rest; None where nothing is left."""
-        chosen: list[Recovered | Picked] = [*self.recovered, *self.picked]
+        """Without its least relevant unit, piece or block; then without the oldest of the rest; None where nothing is
+        left."""
+        chosen: list[Recovered | Picked | Block] = [*self.recovered, *self.picked, *self.blocks]
         if chosen:
             worst = max(chosen, key=lambda each: each.rank)
             return replace(
                 self,
                 recovered=tuple(each for each in self.recovered if each is not worst),
                 picked=tuple(each for each in self.picked if each is not worst),
+                blocks=tuple(each for each in self.blocks if each is not worst),
             )
-        if self.entries:
-            return replace(self, entries=self.entries[1:])
-        return replace(self, steps=self.steps[1:]) if self.steps else None
+        return replace(self, entries=self.entries[1:]) if self.entries else None
 
 
 @dataclass(frozen=True)
@@ -86,11 +94,10 @@ def rendered(lines: Sequence[Line], call: Call) -> Rendered:
 
 
 def lines_of(draft: Draft, call: Call) -> list[Line]:
-    """The lines of a draft: by time, then pieces, then steps, then the recent window."""
+    """The lines of a draft: by time, then pieces, then the recent window."""
     placed = _placed(draft, call)
     lines = [line for _, block in sorted(placed, key=lambda pair: pair[0]) for line in block]
     lines += _pieces(draft, call, headed=bool(lines))
-    lines += call.writer.spans(draft.steps, "raw", 0, None)
     return lines + (call.window_lines if draft.with_window else [])
 
 
@@ -117,7 +124,9 @@ def _placed(draft: Draft, call: Call) -> list[tuple[Place, list[Line]]]:
         )
         at = merged_at.get(each.unit, each.unit) if draft.in_place else each.unit
         placed.append(((int(not draft.in_place), at, each.unit), block))
-    return placed
+    if draft.recovered and draft.entries and not draft.in_place:
+        placed.append(((1, -1, -1), [Line(UNITS_BELOW)]))
+    return placed + [((0, each.unit, each.unit), list(each.lines)) for each in draft.blocks]
 
 
 def _pieces(draft: Draft, call: Call, *, headed: bool) -> list[Line]:

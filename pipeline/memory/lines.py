@@ -14,6 +14,8 @@ OMITTED = "..."
 """Stands for text of a turn or a session that is left out."""
 PIECES_BELOW = "Verbatim:"
 """Heads the pieces below a timeline."""
+UNITS_BELOW = "Recovered:"
+"""Heads the units below a timeline."""
 _COMMAND = 60
 """Characters of a command that label a part of what came of it."""
 
@@ -39,6 +41,8 @@ class Writer:
     def __init__(self, view: View, style: Style) -> None:
         self._view = view
         self._style = style
+        self._written: dict[Span, tuple[str, str, dict[str, Any]]] = {}
+        self._openings: dict[str, str] = {}
         self.known: dict[Any, Any] = {}
         """What was counted of what is written here."""
 
@@ -65,6 +69,19 @@ class Writer:
         """A unit as it was."""
         spans = self.unit_spans(unit)
         return [Line(self._label(unit, unit, word)), *self.spans(spans, "raw", rank, score)]
+
+    def left_out(self, unit: int) -> Line:
+        """What says that a unit is there, and no more: `[u3 · 8 May 2023 · left out]`."""
+        return Line(self._label(unit, unit, "left out"))
+
+    def turn(self, place: int, parts: Sequence[Span | str]) -> list[Line]:
+        """A turn after who said it: parts of it verbatim, and texts where something stands in for the others."""
+        opening = self._said_by(Span(place, 0, 0))
+        lines: list[Line] = []
+        for part in parts:
+            line = Line(part) if isinstance(part, str) else self._span(part, "raw", 0, None, alone=False)
+            lines.append(line if lines else line._replace(text=f"{opening} {line.text}"))
+        return lines
 
     def pieces(self, pieces: Sequence[int], ranks: Sequence[int], scores: Sequence[float | None]) -> list[Line]:
         """Pieces (places among the view's, ascending), under the header of each session."""
@@ -122,27 +139,35 @@ class Writer:
         between = range(before.place + 1, after.place)
         return not between and not text[before.place][before.end :].strip() and not text[after.place][: after.start]
 
-    def _span(self, span: Span, resolution: str, rank: int, score: float | None) -> Line:
-        """A part of a turn after who said it; blank ends are not shown."""
+    def _span(self, span: Span, resolution: str, rank: int, score: float | None, *, alone: bool = True) -> Line:
+        """A part of a turn, which does not end with blanks; after who said it where it stands alone."""
+        if span not in self._written:
+            self._written[span] = self._write(span)
+        opening, text, shown = self._written[span]
+        item = {**shown, "resolution": resolution, "rank": rank, "score": score}
+        return Line(f"{opening} {text}" if alone else text, item)
+
+    def _write(self, span: Span) -> tuple[str, str, dict[str, Any]]:
         turns = self._view.notes.turns
-        shown = turns.text[span.place][span.start : span.end]
-        end = span.start + len(shown.rstrip())
+        text = turns.text[span.place][span.start : span.end].rstrip()
         unit = self._view.unit_at(span.place, span.start)
-        item = {
-            **self._item(unit, resolution, score, rank),
+        shown = {
+            **self._item(unit, "", None, 0),
             "session_index": int(turns.session_index[span.place]),
             "turn_index": int(turns.turn_index[span.place]),
             "start": span.start,
-            "end": end,
+            "end": span.start + len(text),
         }
-        said_by = self._said_by(span)
-        return Line(f"{said_by} {turns.text[span.place][span.start : end]}", item)
+        return self._said_by(span), text, shown
 
     def _said_by(self, span: Span) -> str:
         """Who speaks; of a step its number, and where its beginning is not shown, the first line of what it did."""
         turns = self._view.notes.turns
         if not self._view.notes.agent or turns.role[span.place] != "assistant":
-            return self._style.opening(self._style.alone(turns.said_by[span.place]))
+            name = turns.said_by[span.place]
+            if name not in self._openings:
+                self._openings[name] = self._style.opening(self._style.alone(name))
+            return self._openings[name]
         number = f"step {self._view.step[span.place]}"
         if span.start:
             command = next((line for line in turns.text[span.place].splitlines() if line.startswith("$ ")), "")

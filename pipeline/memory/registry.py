@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-
 from pipeline.memory.call import Call
+from pipeline.memory.designs.ablations import no_excerpts, no_links, no_timeline
+from pipeline.memory.designs.afm import afm
+from pipeline.memory.designs.controls import (
+    fixed_excerpts,
+    random_candidates,
+    raw_first,
+    selection_after,
+    shuffled_order,
+)
+from pipeline.memory.designs.fact_graph import fact_graph
+from pipeline.memory.designs.masking import masking_with_log, observation_masking
+from pipeline.memory.designs.memgas import memgas
+from pipeline.memory.designs.note_retrieval import note_retrieval, note_retrieval_degraded
+from pipeline.memory.designs.piece_retrieval import piece_retrieval, ranked_retrieval
+from pipeline.memory.designs.timeline_only import timeline_only
+from pipeline.memory.designs.truncation import truncation
+from pipeline.memory.designs.unit_retrieval import unit_retrieval
 from pipeline.memory.draft import Draft
+from pipeline.memory.piece_orders import ranked_pieces
 from pipeline.memory.recovery import piece_recovery, unit_recovery
 from pipeline.memory.relevance import of_choice, of_ranker
-from pipeline.recall.history import Floats, Ints
 
 MemoryPolicy = Callable[[Call], Draft]
 
@@ -37,17 +52,7 @@ def by_ranked_units(call: Call) -> Draft:
 
 def by_ranked_pieces(call: Call) -> Draft:
     """Piece recovery in the order of the learned ranker."""
-    order, scores = ranked_pieces(call)
-    return piece_recovery(call, order, scores)
-
-
-def ranked_pieces(call: Call) -> tuple[Ints, Floats]:
-    """Past pieces by the learned ranker's score of their turn, those of one turn by BM25; then, by BM25, those of turns
-    that are not in the pool. Scores are the ranker's, NaN where there is none."""
-    learned = call.asked.learned[call.view.notes.pieces.turn[call.view.piece]]
-    bm25 = call.bm25(call.query)
-    order = np.lexsort((np.arange(len(bm25)), -bm25, -np.nan_to_num(learned, nan=-np.inf)))
-    return order[call.of_past[order]], learned
+    return piece_recovery(call, *ranked_pieces(call))
 
 
 POLICIES: Mapping[str, MemoryPolicy] = {
@@ -57,13 +62,37 @@ POLICIES: Mapping[str, MemoryPolicy] = {
 }
 """Policies that need no ranker."""
 
+COMPARED: Mapping[str, MemoryPolicy] = {
+    "truncation": truncation,
+    "observation_masking": observation_masking,
+    "masking_with_log": masking_with_log,
+    "unit_retrieval": unit_retrieval,
+    "piece_retrieval": piece_retrieval,
+    "timeline_only": timeline_only,
+    "afm": afm,
+    "note_retrieval": note_retrieval,
+    "note_retrieval_degraded": note_retrieval_degraded,
+    "memgas": memgas,
+    "fact_graph": fact_graph,
+    "no_timeline": no_timeline,
+    "no_links": no_links,
+    "no_excerpts": no_excerpts,
+    "selection_after": selection_after,
+    "fixed_excerpts": fixed_excerpts,
+    "raw_first": raw_first,
+    "random_candidates": random_candidates,
+    "shuffled_order": shuffled_order,
+}
+"""Designs that these are compared with, and unit recovery with a part left out or done otherwise; no ranker either."""
+
 RANKED: Mapping[str, MemoryPolicy] = {
     "ranked_units": by_ranked_units,
     "ranked_pieces": by_ranked_pieces,
+    "ranked_retrieval": ranked_retrieval,
 }
 """Policies that go by a ranker."""
 
-MEMORY_POLICIES: Mapping[str, MemoryPolicy] = {**POLICIES, **RANKED}
+MEMORY_POLICIES: Mapping[str, MemoryPolicy] = {**POLICIES, **COMPARED, **RANKED}
 
-OF_SPANS = frozenset[str]()
+OF_SPANS = frozenset(("unit_retrieval", "afm", "note_retrieval", "note_retrieval_degraded", "memgas"))
 """Policies that read the vectors of spans of units."""
