@@ -101,8 +101,20 @@ def run_outcomes(lake: Lake, taken: snapshot.Snapshot) -> tuple[pl.DataFrame, in
             name: tables.read(lake.storage, paths, schemas.RANKINGS)
             for name, paths in ranking_paths(snapshot.paths_of(taken, RANKINGS)).items()
         },
+        evidence_texts(lake, taken, read["labels"]),
     )
     return results, requests.join(results, on=schemas.REQUEST_KEY, how="anti").height
+
+
+def evidence_texts(lake: Lake, taken: snapshot.Snapshot, labels: pa.Table) -> pa.Table:
+    """Key and text of the turns that are evidence (LABELS); a file of turns at a time, for text is most of a lake."""
+    columns = [*schemas.TURN_KEY, "text"]
+    wanted = pl.DataFrame(labels).select(schemas.TURN_KEY).unique()
+    found = [pl.DataFrame(schemas.TURNS.empty_table().select(columns))]
+    for path in snapshot.paths_of(taken, "turns") if wanted.height else ():
+        turns = pl.DataFrame(tables.read(lake.storage, [path], schemas.TURNS, columns=columns))
+        found.append(turns.join(wanted, on=schemas.TURN_KEY, how="semi"))
+    return pl.concat(found).to_arrow()
 
 
 def with_batch(

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 
 from pipeline.evaluate.labelling import late_labels, unresolved_citations, unseen_evidence
+from pipeline.evaluate.verbatim import verbatim_turns
 
 _REQUEST = ["history_id", "request_id"]
 _CELL = [*_REQUEST, "policy", "budget"]
@@ -25,17 +26,20 @@ def outcomes(
     arrived: pl.DataFrame,
     as_of: str = "arrival",
     rankings: Mapping[str, pa.Table] | None = None,
+    texts: pa.Table | None = None,
 ) -> pl.DataFrame:
     """One row a (request, policy, budget) of `slates`.
 
     Columns: history_id, request_id, policy, budget, category, adversarial, n_evidence, kappa, n_unseen, n_unresolved,
-    pool_complete, slate_complete, n_tokens. kappa counts sessions, a continuation as the session that it continues
-    (`sources`). Evidence that the request cannot see (n_unseen of it, by the key and time of `turns` and, unless the
-    run read `as_of` latest, by the batch in which the request `arrived`: history_id, request_id, seq) is evidence that
-    no slate holds; citations that mean no stored turn (n_unresolved, of those `noted`: see
-    unresolved_citations) are none. A request without evidence has n_evidence 0 and is complete in nothing: whoever
-    averages leaves it out. The pool of a policy that is an imported ranking is what that ranks (`rankings`: RANKINGS,
-    by name), of the turns that the request may see.
+    pool_complete, slate_complete, slate_share (of the evidence turns that the slate holds), n_tokens. A slate holds a
+    turn that it shows word for word, whole or in parts; `texts` are those of the evidence turns (key and text), needed
+    where slates show parts: without them every raw item is a whole turn, and no other counts. kappa counts sessions, a
+    continuation as the session that it continues (`sources`). Evidence that the request cannot see (n_unseen of it, by
+    the key and time of `turns` and, unless the run read `as_of` latest, by the batch in which the request `arrived`:
+    history_id, request_id, seq) is evidence that no slate holds; citations that mean no stored turn (n_unresolved, of
+    those `noted`: see unresolved_citations) are none. A request without evidence has n_evidence 0 and is complete in
+    nothing: whoever averages leaves it out. The pool of a policy that is an imported ranking is what that ranks
+    (`rankings`: RANKINGS, by name), of the turns that the request may see.
     """
     gold = pl.DataFrame(labels).unique()
     evidence = evidence_counts(gold, sources)
@@ -44,13 +48,7 @@ def outcomes(
     unseen = unseen_evidence(requests, labels, turns, late.clear() if latest else late)
     shown = pl.DataFrame(slates)
     in_pool = _in_pool(gold, pools, shown["policy"].unique().sort(), rankings or {}, late.clear() if latest else late)
-    items = (
-        shown.select(*_CELL, "items")
-        .explode("items", empty_as_null=False)
-        .select(*_CELL, *[pl.col("items").struct.field(name) for name in (*_TURN, "resolution")])
-        .filter(pl.col("resolution") == "raw")
-    )
-    in_slate = _held(gold, items, _CELL, "slate_held")
+    in_slate = _held(gold, verbatim_turns(slates, texts, gold), _CELL, "slate_held")
     return (
         shown.select(*_CELL, "n_tokens")
         .join(pl.DataFrame(requests).select(*_REQUEST, "category", "adversarial"), on=_REQUEST, how="left")
@@ -63,6 +61,7 @@ def outcomes(
         .with_columns(
             pool_complete=(pl.col("n_evidence") > 0) & (pl.col("pool_held") == pl.col("n_evidence")),
             slate_complete=(pl.col("n_evidence") > 0) & (pl.col("slate_held") == pl.col("n_evidence")),
+            slate_share=pl.when(pl.col("n_evidence") > 0).then(pl.col("slate_held") / pl.col("n_evidence")),
         )
         .drop("pool_held", "slate_held")
         .sort(*_CELL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -13,6 +13,7 @@ from pipeline import schemas
 from pipeline.evaluate.completeness import evidence_counts
 from pipeline.evaluate.losses import lost
 from pipeline.evaluate.ranks import policy_ranks, ranks_by
+from pipeline.evaluate.verbatim import verbatim_turns
 from pipeline.ingest.settle import batch_and_session
 from pipeline.policies.orders import lambdarank_order
 from pipeline.recall.gather import LateTables, histories
@@ -96,7 +97,7 @@ def evidence_of(tables: RequestTables, options: PoolOptions, ranker: Ranker | No
     ranks_under = policy_ranks(
         tables.features, tables.labels, tables.slates, ranker, tables.rankings, tables.pools, tables.turns
     )
-    in_slate, slates = _slates(turns, pl.DataFrame(tables.slates), ranks_under, list(tables.rankings))
+    in_slate, slates = _slates(turns, tables, ranks_under)
     counts = evidence_counts(pl.DataFrame(tables.labels).unique(), tables.sources)
     return Evidence(
         turns=turns,
@@ -169,16 +170,16 @@ def _ranker_ranks(tables: RequestTables, ranker: Ranker | None) -> pl.DataFrame:
     return ranks_by(order, pl.DataFrame(tables.features)).rename({"rank": "ranker_rank"})
 
 
-def _slates(
-    gold: pl.DataFrame, slates: pl.DataFrame, ranks: pl.DataFrame, rankings: Sequence[str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _slates(gold: pl.DataFrame, tables: RequestTables, ranks: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Which slate shows or lost which evidence turn, and the slates: as Evidence has them.
 
     The candidates of a policy are the pool; of one of `rankings`, what it ranks.
     """
+    slates = pl.DataFrame(tables.slates)
     items = slates.select(*_CELL, "items").explode("items", empty_as_null=False)
     shown = items.select(*_CELL, *[pl.col("items").struct.field(name) for name in (*_TURN, "resolution")])
-    raw = shown.filter(pl.col("resolution") == "raw").select(*_CELL, *_TURN, in_slate=True).unique()
+    wanted = pl.DataFrame(tables.labels).unique()
+    raw = verbatim_turns(tables.slates, tables.told, wanted).select(*_CELL, *_TURN, in_slate=True)
     at_all = shown.select(*_CELL, *_TURN, shown=True).unique()
     n_turns = shown.group_by(_CELL).agg(n_turns=pl.struct(_TURN).n_unique())
     in_slate = gold.join(slates.select(_CELL), how="cross", maintain_order="left_right")
@@ -189,7 +190,7 @@ def _slates(
         (ranks, ["policy", *_TURN]),
     ):
         in_slate = in_slate.join(part, on=on, how="left", maintain_order="left")
-    of_ranking = pl.col("policy").is_in(rankings)
+    of_ranking = pl.col("policy").is_in(list(tables.rankings))
     in_slate = in_slate.with_columns(
         pl.col("in_slate", "shown").fill_null(value=False),
         pl.col("n_turns").fill_null(0),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pyarrow as pa
 
@@ -11,14 +13,13 @@ VERBATIM = ("raw", "excerpt")
 """Resolutions that show a turn's own words."""
 
 
-def shown_verbatim(slates: pa.Table, turns: pa.Table, wanted: pl.DataFrame) -> pl.DataFrame:
+def verbatim_turns(slates: pa.Table, texts: pa.Table | None, wanted: pl.DataFrame) -> pl.DataFrame:
     """Of the turns that are `wanted` (columns history_id, request_id, session_index, turn_index), those that a slate
-    shows verbatim: one row a (request, policy, budget, turn).
+    shows word for word: one row a (request, policy, budget, turn).
 
-    `slates` have at least the key and `items` of SLATES, `turns` the key and `text` of TURNS. A turn is shown verbatim
-    where every character of it that is not blank lies in a part that is.
+    `slates` have at least the key and `items` of SLATES, `texts` the key and `text` of TURNS. A turn counts where every
+    character of it that is not blank lies in a part that is shown; without `texts`, where it is raw.
     """
-    key = ["history_id", *_TURN]
     items = (
         pl.DataFrame(slates)
         .select(*_CELL, "items")
@@ -27,25 +28,23 @@ def shown_verbatim(slates: pa.Table, turns: pa.Table, wanted: pl.DataFrame) -> p
         .filter(pl.col("resolution").is_in(VERBATIM))
         .join(wanted, on=["history_id", "request_id", *_TURN], how="semi")
     )
-    texts = pl.DataFrame(turns).select(*key, "text").join(wanted.select(key).unique(), on=key, how="semi")
+    if texts is None:
+        return items.filter(pl.col("resolution") == "raw").select(*_CELL, *_TURN).unique()
+    key = ["history_id", *_TURN]
     return (
         items.group_by(*_CELL, *_TURN)
         .agg(spans=pl.struct("start", "end").sort())
-        .join(texts, on=key, how="inner")
-        .with_columns(whole=pl.struct("spans", "text").map_elements(_covered, return_dtype=pl.Boolean))
-        .filter("whole")
+        .join(pl.DataFrame(texts).select(*key, "text").unique(key), on=key, how="inner")
+        .filter(pl.struct("spans", "text").map_elements(_covered, return_dtype=pl.Boolean))
         .select(*_CELL, *_TURN)
     )
 
 
-def _covered(row: dict[str, object]) -> bool:
+def _covered(row: dict[str, Any]) -> bool:
     """Whether spans, in order of their starts, leave nothing but blanks out."""
-    spans, text = row["spans"], row["text"]
-    assert isinstance(spans, list)
-    assert isinstance(text, str)
     reached = 0
-    for span in spans:
-        if text[reached : span["start"]].strip():
+    for span in row["spans"]:
+        if row["text"][reached : span["start"]].strip():
             return False
         reached = max(reached, span["end"])
-    return not text[reached:].strip()
+    return not row["text"][reached:].strip()
