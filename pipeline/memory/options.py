@@ -22,7 +22,7 @@ class MemoryOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     cut: CutOptions = CutOptions()
-    piece_tokens: int = Field(default=96, ge=8)
+    piece_tokens: int = Field(default=96, ge=1)
     writer: Literal["rule"] = "rule"
     rho_reader: float = Field(default=0.1, ge=0, le=1)
     rho_agent: float = Field(default=0.3, ge=0, le=1)

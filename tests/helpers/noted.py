@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from models.interfaces import TokenCounter
 from models.tokens import token_counter
 from pipeline import schemas
 from pipeline.memory.notes import NoteTables
@@ -86,6 +87,7 @@ def stored(
     requests: Sequence[dict[str, Any]],
     memory: MemoryOptions,
     writer: RecordWriter | None = None,
+    counter: TokenCounter = COUNTER,
 ) -> Stored:
     """Notes of turns that came in batches, each through the stages as a run takes them, and the requests of the last.
 
@@ -104,12 +106,12 @@ def stored(
     for batch in batches:
         turns = pa.Table.from_pylist(list(batch), schemas.TURNS)
         all_turns = upto("turns", turns)
-        of_batch = units(turns, agents, memory.cut, COUNTER)
+        of_batch = units(turns, agents, memory.cut, counter)
         all_units = upto("units", of_batch)
-        cut = pieces(of_batch, turns, memory.piece_tokens, COUNTER)
+        cut = pieces(of_batch, turns, memory.piece_tokens, counter)
         upto("pieces", cut)
-        told = records(of_batch, _of(all_units, of_batch), all_turns, writer, memory.cut, COUNTER)
-        upto("merged_records", merged_records(told, _of(upto("records", told), told), writer, COUNTER))
+        told = records(of_batch, _of(all_units, of_batch), all_turns, writer, memory.cut, counter)
+        upto("merged_records", merged_records(told, _of(upto("records", told), told), writer, counter))
         vectors, _ = unit_vectors(told, embedder)
         upto("links", links(vectors, _of(upto("unit_vectors", vectors), vectors)))
         upto("span_vectors", span_vectors(cut, turns, embedder)[0])
