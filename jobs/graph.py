@@ -22,6 +22,7 @@ from models.token_encoder import (
 )
 from models.windowed import VectorIdentity
 from pipeline import schemas
+from pipeline.memory.registry import AUTO
 from pipeline.policies.candidates import reading_pools
 from pipeline.policies.registry import ORACLE, policies_of
 from pipeline.policies.slates import SlateOptions
@@ -297,6 +298,8 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
 
 
 def policies_made(profile: Profile, ranker: LightGBMRanker | None) -> tuple[str, ...]:
-    """The policies of the stage `slates`: all but the oracle, and those that go by a ranker only with one."""
+    """The policies of the stage `slates`: all but the oracle, and those that go by a ranker only with one that has
+    learned what they need."""
     usable = [policy for policy in profile.slates.policies if ranker is not None or not goes_by_ranker(policy)]
-    return tuple(policy for policy in usable if policy != ORACLE)
+    learned = ranker is not None and ranker.mode_choice is not None
+    return tuple(policy for policy in usable if policy != ORACLE and (policy != AUTO or learned))

@@ -47,6 +47,24 @@ class Calibration(Protocol):
         ...
 
 
+class ModeChoice(Protocol):
+    """Tells which recovery mode serves a request better."""
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """What it goes by, in order."""
+        ...
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes of the requests that it knows."""
+        ...
+
+    def gain(self, values: Sequence[float]) -> float:
+        """What units are expected to gain over pieces, from the values of its signals."""
+        ...
+
+
 class Ranker(Protocol):
     """Scores candidates from their features."""
 
@@ -63,6 +81,11 @@ class Ranker(Protocol):
     @property
     def calibration(self) -> Calibration | None:
         """What its scores say of the probability that a candidate is evidence; None where that is not known."""
+        ...
+
+    @property
+    def mode_choice(self) -> ModeChoice | None:
+        """Which recovery mode serves a request better in its order; None where that was not learned."""
         ...
 
     def score(self, features: npt.NDArray[np.float32], names: Sequence[str]) -> npt.NDArray[np.float64]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from models.calibration import Calibration
+from models.mode_choice import ModeChoice
 from models.ranker_params import POSITION, RankerParams
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class _About(BaseModel):
     seen_histories: tuple[str, ...]
     calibration: Calibration | None = None
     scored_by: tuple[str, ...] = ()
+    mode_choice: ModeChoice | None = None
 
 
 class RankerError(ValueError):
@@ -79,18 +81,21 @@ class LightGBMRanker:
     """What a person should know before using it (Markdown), where it was trained with a card."""
     scored_by: tuple[str, ...] = field(default=(), repr=False)
     """Digests (jobs.ranker_suits.scored_by) of the models whose scores it learned from; empty: it is bound to none."""
+    mode_choice: ModeChoice | None = None
+    """Fitted on slates out of fold; None where it was trained for a profile without the policy `auto`."""
 
     @cached_property
     def identity(self) -> str:
-        """SHA-256 (hex) of what decides slates: the trees, what they correct, the features' names and order, and the
-        calibration.
+        """SHA-256 (hex) of what decides slates: the trees, what they correct, the features' names and order, the
+        calibration and the choice of modes.
 
         Not of the parameters that LightGBM writes below its trees: equal trees give equal slates however they came.
         """
         names, trees = json.dumps(self.feature_names), self.model_text.partition(_END_OF_TREES)[0]
         prior = f"\nprior {self.params.prior}" if self.params.prior else ""
         calibrated = "" if self.calibration is None else f"\n{self.calibration.model_dump_json()}"
-        return hashlib.sha256(f"{names}\n{trees}{prior}{calibrated}".encode()).hexdigest()
+        choice = "" if self.mode_choice is None else f"\n{self.mode_choice.model_dump_json()}"
+        return hashlib.sha256(f"{names}\n{trees}{prior}{calibrated}{choice}".encode()).hexdigest()
 
     def score(self, features: Matrix, names: Sequence[str]) -> Scores:
         """Scores, shape (n,), of features of shape (n, len(names)); NaN is missing.
@@ -148,6 +153,7 @@ class LightGBMRanker:
             seen_histories=self.seen_histories,
             calibration=self.calibration,
             scored_by=self.scored_by,
+            mode_choice=self.mode_choice,
         )
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MODEL_FILE).write_bytes(self.model_text.encode())
@@ -177,7 +183,7 @@ class LightGBMRanker:
                 f"this slatemill reads format {FORMAT_VERSION}: train it anew"
             )
         known = (about.feature_names, about.params, about.profile, about.seen_histories, about.metrics)
-        ranker = cls(model_text, *known, about.calibration, card, about.scored_by)
+        ranker = cls(model_text, *known, about.calibration, card, about.scored_by, about.mode_choice)
         if ranker.identity != about.identity:
             raise RankerError(f"{folder}: {MODEL_FILE} is not the model that {ABOUT_FILE} names: one was changed")
         return ranker

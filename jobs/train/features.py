@@ -8,13 +8,16 @@ from cluster import snapshot
 from cluster.lake import Lake
 from jobs.config import Profile
 from jobs.graph import stages_to_features
+from jobs.note_stages import note_stages
 from jobs.run import Resources, RunFailed, execute_stages
 
 
-def make_features(lake: Lake, profile: Profile, resources: Resources) -> None:
-    """Runs the stages up to features. Raises RunFailed when one of them failed."""
+def make_features(lake: Lake, profile: Profile, resources: Resources, *, with_notes: bool = False) -> None:
+    """Runs the stages up to features, and where asked those that note units and records. Raises RunFailed when one of
+    them failed."""
     run_id = snapshot.new_run_id(datetime.now(UTC))
-    report = execute_stages(lake, profile, stages_to_features(profile), resources, run_id)
+    path = [*stages_to_features(profile), *(note_stages(profile, lake.tokenizer) if with_notes else [])]
+    report = execute_stages(lake, profile, path, resources, run_id)
     if report.worker_seconds:
         # What it took, for `slatemill plan`; no run, for there are no slates to evaluate.
         snapshot.write_files(lake, run_id, report.files)

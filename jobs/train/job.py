@@ -31,6 +31,7 @@ from jobs.train.features import make_features
 from jobs.train.fitting import Variant, cross_fit
 from jobs.train.folds import FOLDS, assign
 from jobs.train.judge import RECALL, judge
+from jobs.train.modes import LearnedModes, learn_modes, wants_modes
 from jobs.train.pool_sizes import PoolSizes, pool_sizes, sizes_to_try
 from jobs.train.scoring import ByFold
 from jobs.train.variants import Outcome, ablations, curve, outcome
@@ -67,6 +68,7 @@ class Validated:
     pools: PoolSizes | None = None
     ablation: tuple[Outcome, ...] = ()
     curve: tuple[Outcome, ...] = ()
+    modes: LearnedModes | None = None
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def train(lake: Lake, profile: Profile, resources: Resources, wanted: Wanted = W
     Raises RunFailed when a stage failed, NothingToLearn when no group has evidence, WorkerDied.
     """
     with rayenv.session(resources.workers, resources.address):
-        make_features(lake, profile, resources)
+        make_features(lake, profile, resources, with_notes=wants_modes(profile))
         names = profile.learned_features
         features, labels = gather(lake, profile)
         held = held_out(features["history_id"], wanted.holdout)
@@ -134,6 +136,8 @@ def train(lake: Lake, profile: Profile, resources: Resources, wanted: Wanted = W
     )
     if validated.scores is not None:
         ranker = replace(ranker, calibration=fit_calibration(validated.scores, learned.relevance))
+    if validated.modes is not None:
+        ranker = replace(ranker, mode_choice=validated.modes.choice)
     ranker = replace(ranker, scored_by=scored_by(stages_to_features(profile)))
     return _register(ranker, profile, learned, checked, validated, wanted)
 
@@ -168,6 +172,7 @@ def _validate(
         pools=pool_sizes(outcomes, sizes),
         ablation=tuple(found[variant.name] for variant in [variants[0], *ablated]) if ablated else (),
         curve=tuple(found[variant.name] for variant in [*shorter, variants[0]]) if shorter else (),
+        modes=learn_modes(lake, profile, scorers[RANKER], histories, resources) if wants_modes(profile) else None,
     )
 
 
@@ -243,6 +248,7 @@ def _validated_dict(validated: Validated) -> dict[str, Any]:
         "pool_sizes": [] if validated.pools is None else [row.as_dict() for row in validated.pools.rows],
         "ablation": [found.as_dict() for found in validated.ablation],
         "curve": [found.as_dict() for found in validated.curve],
+        "modes": [] if validated.modes is None else [row.as_dict() for row in validated.modes.regrets],
     }
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from jobs.train.crossval import RANKER, CrossValidation, by_policy
 from jobs.train.job import TrainReport
 from jobs.train.judge import RECALL
+from jobs.train.modes import LearnedModes
 from jobs.train.pool_sizes import PoolSizes
 from jobs.train.variants import Outcome
 from pipeline.evaluate.strata import HEADLINE
@@ -35,6 +36,8 @@ def show_training(result: TrainReport, out: Console) -> None:
         _show_complete(crossval, out)
     if result.validated.pools is not None:
         _show_pools(result.validated.pools, out)
+    if result.validated.modes is not None:
+        _show_modes(result.validated.modes, out)
     for name, value in result.metrics.items():
         if not name.startswith("cv_"):
             _say(f"  {name} {value:.3f}", out)
@@ -44,6 +47,19 @@ def show_training(result: TrainReport, out: Console) -> None:
         _show_outcomes("learning curve", "histories", result.validated.curve, out)
     champion = " (champion)" if result.version.is_champion else ""
     _say(f"registered: {result.version.name} version {result.version.version}{champion}", out)
+
+
+def _show_modes(modes: LearnedModes, out: Console) -> None:
+    """What the choice of the recovery mode gives out of fold, beside always the one and always the other."""
+    table = Table(
+        title="auto: complete by the mode that is chosen", title_justify="left", box=box.SIMPLE_HEAD, padding=0
+    )
+    for heading in ("budget", "n", "chosen", "units", "pieces", "better of both", "takes units"):
+        table.add_column(heading, justify="right")
+    for row in modes.regrets:
+        shares = (row.chosen, row.units, row.pieces, row.best, row.share_of_units)
+        table.add_row(f"{row.budget:,}", f"{row.n:,}", *(f"{share:.3f}" for share in shares))
+    out.print(table)
 
 
 def show_doubts(result: TrainReport, out: Console) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from models.interfaces import TokenCounter
+from models.interfaces import ModeChoice, TokenCounter
 from pipeline.memory.head_and_tail import head_and_tail
 from pipeline.memory.lines import Line, Writer
 from pipeline.memory.options import MemoryOptions
@@ -80,6 +80,7 @@ class Call:
     options: MemoryOptions
     writer: Writer
     counts: Counts
+    mode_choice: ModeChoice | None = None
 
     @cached_property
     def total(self) -> int:

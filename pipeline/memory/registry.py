@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from models.interfaces import Ranker
 from pipeline.memory.call import Call
 from pipeline.memory.designs.ablations import no_excerpts, no_links, no_timeline
 from pipeline.memory.designs.afm import afm
@@ -26,8 +27,13 @@ from pipeline.memory.draft import Draft
 from pipeline.memory.piece_orders import ranked_pieces
 from pipeline.memory.recovery import piece_recovery, unit_recovery
 from pipeline.memory.relevance import of_choice, of_ranker
+from pipeline.memory.signals import signals
+from pipeline.policies.orders import PolicyError
 
 MemoryPolicy = Callable[[Call], Draft]
+
+AUTO = "auto"
+"""The policy that chooses its mode, for which a ranker must have learned to choose."""
 
 
 def by_units(call: Call) -> Draft:
@@ -53,6 +59,17 @@ def by_ranked_units(call: Call) -> Draft:
 def by_ranked_pieces(call: Call) -> Draft:
     """Piece recovery in the order of the learned ranker."""
     return piece_recovery(call, *ranked_pieces(call))
+
+
+def by_learned_mode(call: Call) -> Draft:
+    """Units or pieces by the learned ranker, whichever is expected to show more of the evidence: the paper's next step.
+
+    Of a request of a mode that the choice was not learned from, as by_mode.
+    """
+    choice = call.mode_choice
+    if choice is None or call.asked.mode not in choice.modes:
+        return by_ranked_units(call) if call.is_agent else by_ranked_pieces(call)
+    return by_ranked_units(call) if choice.gain(signals(call)) > 0 else by_ranked_pieces(call)
 
 
 POLICIES: Mapping[str, MemoryPolicy] = {
@@ -89,6 +106,7 @@ RANKED: Mapping[str, MemoryPolicy] = {
     "ranked_units": by_ranked_units,
     "ranked_pieces": by_ranked_pieces,
     "ranked_retrieval": ranked_retrieval,
+    AUTO: by_learned_mode,
 }
 """Policies that go by a ranker."""
 
@@ -96,3 +114,12 @@ MEMORY_POLICIES: Mapping[str, MemoryPolicy] = {**POLICIES, **COMPARED, **RANKED}
 
 OF_SPANS = frozenset(("unit_retrieval", "afm", "note_retrieval", "note_retrieval_degraded", "memgas"))
 """Policies that read the vectors of spans of units."""
+
+
+def require_mode_choice(ranker: Ranker | None) -> None:
+    """Raises PolicyError for a ranker that has not learned to choose a mode."""
+    if ranker is None or ranker.mode_choice is None:
+        raise PolicyError(
+            f"policy {AUTO} cannot be used: it needs a choice of modes, and this ranker has none. Train one anew "
+            f"(`slatemill train`) with {AUTO} among slates.policies, or take {AUTO} out"
+        )

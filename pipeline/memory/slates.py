@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from models.interfaces import Ranker, TokenCounter
+from models.interfaces import ModeChoice, Ranker, TokenCounter
 from pipeline import schemas
 from pipeline.memory.call import Asked, Call, Counts
 from pipeline.memory.draft import Rendered, rendered, settle
 from pipeline.memory.lines import Line, Span, Writer
 from pipeline.memory.notes import Notes, NoteTables, notes
 from pipeline.memory.options import MemoryOptions
-from pipeline.memory.registry import MEMORY_POLICIES
+from pipeline.memory.registry import AUTO, MEMORY_POLICIES, require_mode_choice
 from pipeline.memory.view import View
-from pipeline.policies.orders import lambdarank_order
+from pipeline.policies.orders import Order, lambdarank_order
 from pipeline.policies.slates import SlateOptions
 from pipeline.recall.analyzer import analyze
 from pipeline.recall.history import Floats, Request
@@ -50,20 +50,58 @@ def memory_slates(
 ) -> pa.Table:
     """Slates (SLATES) of every request under every policy and budget, sorted by history, request, policy and budget.
 
-    A history that fits is shown whole by all of them (FlexA-Mem, arXiv 2610.33274, appendix A).
+    A history that fits is shown whole by all of them (FlexA-Mem, arXiv 2610.33274, appendix A). Raises PolicyError
+    where `auto` is asked for and the ranker has no choice of modes.
     """
-    requests = _Requests(asked, ranker)
-    style = STYLES[options.style](counter)
-    rows: list[dict[str, Any]] = []
-    for history in notes(noted):
-        rows += _of_history(history, requests, options, memory, Counts(counter), style)
+    if AUTO in options.policies:
+        require_mode_choice(ranker)
+    score = None if ranker is None else lambdarank_order(ranker)
+    choice = None if ranker is None else ranker.mode_choice
+    rows = [
+        {
+            "request_id": call.asked.request_id,
+            "history_id": call.view.notes.history_id,
+            "policy": name,
+            "budget": call.budget,
+            "n_tokens": slate.n_tokens,
+            "text": slate.text,
+            "items": slate.items,
+        }
+        for call, whole in calls(asked, noted, options, memory, counter, score, choice)
+        for name, slate in _slates(call, whole, options.policies).items()
+    ]
     frame = pa.Table.from_pylist(rows, schemas.SLATES)
     return frame.sort_by([(name, "ascending") for name in ("history_id", "request_id", "policy", "budget")])
 
 
+def calls(
+    asked: AskedTables,
+    noted: NoteTables,
+    options: SlateOptions,
+    memory: MemoryOptions,
+    counter: TokenCounter,
+    score: Order | None,
+    choice: ModeChoice | None = None,
+) -> Iterator[tuple[Call, list[Line]]]:
+    """A call for each request and budget, by history, and all that it sees as lines.
+
+    `score` orders candidates as a ranker does, and gives the scores that ranked policies go by.
+    """
+    requests = _Requests(asked, score)
+    style = STYLES[options.style](counter)
+    for history in notes(noted):
+        yield from _of_history(history, requests, options, memory, Counts(counter), style, choice)
+
+
 def _of_history(
-    history: Notes, requests: _Requests, options: SlateOptions, memory: MemoryOptions, counts: Counts, style: Style
-) -> Iterator[dict[str, Any]]:
+    history: Notes,
+    requests: _Requests,
+    options: SlateOptions,
+    memory: MemoryOptions,
+    counts: Counts,
+    style: Style,
+    choice: ModeChoice | None,
+) -> Iterator[tuple[Call, list[Line]]]:
     views: dict[tuple[Any, ...], tuple[View, Writer]] = {}
     for request, asked in requests.over(history):
         bound = (request.asked_at.astype(np.int64), request.seen_session, request.seen_turn)
@@ -73,17 +111,7 @@ def _of_history(
         view, writer = views[bound]
         whole = transcript(view, writer, style)
         for budget in options.budgets:
-            call = Call(view, asked, budget, memory, writer, counts)
-            for name, slate in _slates(call, whole, options.policies).items():
-                yield {
-                    "request_id": asked.request_id,
-                    "history_id": history.history_id,
-                    "policy": name,
-                    "budget": budget,
-                    "n_tokens": slate.n_tokens,
-                    "text": slate.text,
-                    "items": slate.items,
-                }
+            yield Call(view, asked, budget, memory, writer, counts, choice), whole
 
 
 def _slates(call: Call, whole: Sequence[Line], policies: Sequence[str]) -> dict[str, Rendered]:
@@ -112,7 +140,7 @@ def transcript(view: View, writer: Writer, style: Style) -> list[Line]:
 class _Requests:
     """The requests of a batch by history, with what is known of turns for each."""
 
-    def __init__(self, tables: AskedTables, ranker: Ranker | None) -> None:
+    def __init__(self, tables: AskedTables, score: Order | None) -> None:
         asked = _frame(tables.requests).sort(*schemas.REQUEST_KEY)
         self._asked = {key: rows for (key,), rows in asked.group_by("history_id", maintain_order=True)}
         terms = analyze(asked["text"])
@@ -122,7 +150,7 @@ class _Requests:
         self._dense = "dense_score" if "dense_score" in pools.columns else self._relevant
         columns = list(dict.fromkeys(name for name in (self._relevant, self._dense) if name is not None))
         known = pools.select(*schemas.REQUEST_KEY, "session_index", "turn_index", *columns)
-        learned = _learned(tables.features, ranker)
+        learned = _learned(tables.features, score)
         if learned is not None:
             known = known.join(learned, on=[*schemas.REQUEST_KEY, "session_index", "turn_index"], how="left")
         self._known = dict(known.group_by(*schemas.REQUEST_KEY, maintain_order=True))
@@ -177,13 +205,13 @@ class _Requests:
         )
 
 
-def _learned(features: pa.Table, ranker: Ranker | None) -> pl.DataFrame | None:
+def _learned(features: pa.Table, score: Order | None) -> pl.DataFrame | None:
     """The ranker's score of each candidate: the keys of request and turn, and `learned`."""
-    if ranker is None:
+    if score is None:
         return None
     frame = _frame(features).sort(*schemas.REQUEST_KEY, "pool_position")
     key = frame.select(*schemas.REQUEST_KEY, "session_index", "turn_index")
-    return key.with_columns(learned=pl.Series(lambdarank_order(ranker)(frame).scores))
+    return key.with_columns(learned=pl.Series(score(frame).scores))
 
 
 def _frame(table: pa.Table) -> pl.DataFrame:
