@@ -54,11 +54,13 @@ def paired_differences(ours: pl.DataFrame, theirs: pl.DataFrame, draws: int, see
         for stratum, condition in STRATA.items():
             rows = both.filter((pl.col("budget") == budget) & condition)
             if rows.height:
-                found.append(_difference(stratum, budget, against, rows, draws, seed))
+                found.append(difference(stratum, budget, against, rows, draws, seed))
     return found
 
 
-def _difference(stratum: str, budget: int, against: int, rows: pl.DataFrame, draws: int, seed: int) -> Difference:
+def difference(stratum: str, budget: int, against: int, rows: pl.DataFrame, draws: int, seed: int) -> Difference:
+    """That of one stratum and pair of budgets: `rows` has history_id, request_id, slate_complete and `against`, the
+    other side's, sorted by history."""
     ours, theirs = (rows[name].cast(pl.Float64).to_numpy() for name in ("slate_complete", "against"))
     histories = rows.select(pl.col("history_id").rle_id()).to_series().to_numpy()
     by_request, by_history = (
