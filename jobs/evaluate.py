@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -19,8 +20,15 @@ from jobs.ingest import INGEST
 from jobs.rankings import RANKINGS, ranking_paths
 from models.registry import log_evaluation
 from pipeline import schemas
+from pipeline.evaluate.best_piece import PAIR, best_piece_ranks, by_best_piece
 from pipeline.evaluate.completeness import outcomes
+from pipeline.evaluate.displayed import displayed, displays, files_asked, told_displayed
+from pipeline.evaluate.of_memory import OfMemory
+from pipeline.evaluate.paired import Difference
+from pipeline.evaluate.resolutions import by_resolution, mean_tokens
+from pipeline.evaluate.reuse import reuse, shown_strings, strings_in_use
 from pipeline.evaluate.summary import Summary, summary
+from pipeline.memory.options import MemoryOptions
 from pipeline.recall.options import PoolOptions
 
 _CANDIDATE = schemas.LABELS.names
@@ -34,6 +42,7 @@ _READ = {
     "oracle_slates": (schemas.SLATES, _SLATE),
 }
 """Schemas, and the columns that are read: no text, which is most of a lake."""
+_SAID = [*schemas.TURN_KEY, "role", "text"]
 
 
 class RunUnfinished(LakeError):
@@ -60,8 +69,102 @@ def evaluate(
         "requests_without_slate": without_slate,
         "pool_size": taken.config["recall"]["pool_size"],
     }
-    measured = summary(results, seen_histories=ranker.get("seen_histories", []), draws=draws, seed=seed)
-    return measured, about
+    learned_from = ranker.get("seen_histories", [])
+    measured = summary(results, seen_histories=learned_from, draws=draws, seed=seed)
+    counted = (pl.col("n_evidence") > 0) & ~pl.col("adversarial") & ~pl.col("history_id").is_in(learned_from)
+    return replace(measured, memory=of_memory(lake, taken, results.filter(counted), draws, seed)), about
+
+
+def of_memory(
+    lake: Lake,
+    taken: snapshot.Snapshot,
+    results: pl.DataFrame,
+    draws: int,
+    seed: int,
+    pair: tuple[str, str] = PAIR,
+) -> OfMemory:
+    """What is measured of slates of memory beside their completeness; of what a run lacks, nothing.
+
+    `results` are outcomes of the requests that count. Tokens are of all slates; of agents all requests count, whether
+    or not their evidence is known.
+    """
+    parts = list(_by_bucket(taken))
+    has_memory = taken.config.get("memory") is not None
+    tokens = [by_resolution(_read(lake, part, "slates", _SLATE)) for part in parts if has_memory]
+    differences = _by_best_piece(lake, taken, parts, results, pair, draws, seed) if has_memory else []
+    strings, files = _of_agents(lake, parts)
+    return OfMemory(
+        tokens=mean_tokens(tokens) if tokens else (),
+        pair=pair if differences else None,
+        best_piece=tuple(differences),
+        reuse=reuse(strings, draws, seed) if strings else (),
+        displayed=displayed(files, draws, seed) if files else (),
+    )
+
+
+def _by_best_piece(
+    lake: Lake,
+    taken: snapshot.Snapshot,
+    parts: Sequence[snapshot.Snapshot],
+    results: pl.DataFrame,
+    pair: tuple[str, str],
+    draws: int,
+    seed: int,
+) -> list[Difference]:
+    """As pipeline.evaluate.best_piece says, where the run has both policies and any of their requests counts."""
+    ours, theirs = pair
+    if not {ours, theirs} <= set(results["policy"].unique()):
+        return []
+    reader_tokens = MemoryOptions.model_validate(taken.config["memory"]).cut.reader_tokens
+    ranks = []
+    for part in parts:
+        requests = with_batch(lake, part, "requests", schemas.REQUESTS, [*_ASKED, "text"])
+        counted = requests.join(results, on=schemas.REQUEST_KEY, how="semi")
+        labels, turns, units, pieces = (_read(lake, part, name) for name in ("labels", "turns", "units", "pieces"))
+        ranks.append(best_piece_ranks(counted, labels, turns, units, pieces, reader_tokens, taken.config["as_of"]))
+    return by_best_piece(results, pl.concat(ranks), ours, theirs, draws, seed)
+
+
+def _of_agents(lake: Lake, parts: Sequence[snapshot.Snapshot]) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
+    """shown_strings and told_displayed of the requests of agents, bucket by bucket; none where there are none."""
+    asked = [(part, requests) for part in parts if (requests := _agents(lake, part)).height]
+    elsewhere = [displays(_turns_of(lake, part, requests)) for part, requests in asked]
+    strings, files = [], []
+    for part, requests in asked:
+        turns = _turns_of(lake, part, requests)
+        slates = _read(lake, part, "slates")
+        strings.append(shown_strings(strings_in_use(requests, turns), slates))
+        files.append(told_displayed(files_asked(requests, turns, pl.concat(elsewhere)), slates, turns))
+    return strings, files
+
+
+def _agents(lake: Lake, part: snapshot.Snapshot) -> pl.DataFrame:
+    """The requests of agents (REQUESTS, without text and answer)."""
+    return pl.DataFrame(_read(lake, part, "requests", _ASKED)).filter(mode="agent")
+
+
+def _turns_of(lake: Lake, part: snapshot.Snapshot, requests: pl.DataFrame) -> pl.DataFrame:
+    """Who said what in the histories that requests ask about."""
+    return pl.DataFrame(_read(lake, part, "turns", _SAID, requests["history_id"].unique().to_list()))
+
+
+def _by_bucket(taken: snapshot.Snapshot) -> Iterator[snapshot.Snapshot]:
+    """A run bucket by bucket, of those that have slates: histories lie in one each, so that no more need fit."""
+    files = pl.DataFrame(taken.files)
+    for bucket in files.filter(table="slates")["bucket"].unique().sort():
+        yield replace(taken, files=files.filter(bucket=bucket).to_arrow())
+
+
+def _read(
+    lake: Lake,
+    part: snapshot.Snapshot,
+    name: str,
+    columns: Sequence[str] | None = None,
+    history_ids: Sequence[str] | None = None,
+) -> pa.Table:
+    """A table of which the schema has no parameter."""
+    schema = schemas.TABLES[name].schema_for(())
+    return tables.read(lake.storage, snapshot.paths_of(part, name), schema, history_ids, columns)
 
 
 def finished_outcomes(lake: Lake, taken: snapshot.Snapshot) -> tuple[pl.DataFrame, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -16,6 +16,9 @@ from cluster.report import RunReport, StageReport
 from jobs.ingest import NAMED, IngestReport
 from jobs.plain import first_line, plain
 from pipeline.evaluate.bootstrap import Estimate
+from pipeline.evaluate.displayed import MANY_LINES
+from pipeline.evaluate.of_memory import NOTHING, OfMemory
+from pipeline.evaluate.reuse import FAR
 from pipeline.evaluate.summary import Row, Summary
 
 
@@ -110,17 +113,26 @@ def _backfills(stage: StageReport) -> Iterator[str]:
 
 
 def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> None:
-    """The completeness table, and what was left out of it; where nothing can be measured, why, and what to do."""
+    """The completeness table, and what was left out of it; where nothing can be measured, why, and what to do. Then
+    what else is measured of slates of memory."""
     title = f"profile {about['profile']}, run {about['run_id']}, pool {about['pool_size']}, style {about['style']}"
     out.print(title, highlight=False)
-    if not any(row.n for row in result.rows):
+    if any(row.n for row in result.rows):
+        _show_completeness(result, about, out)
+    else:
         out.print(Text(_why_nothing(result), style="yellow"))
-        return
+    _show_tokens(result.memory, out)
+    _show_best_piece(result.memory, out)
+    _show_reuse(result.memory, out)
+    _show_displayed(result.memory, out)
+
+
+def _show_completeness(result: Summary, about: Mapping[str, Any], out: Console) -> None:
     for budget in sorted({row.budget for row in result.rows}):
         table = Table(title=f"slates of {budget:,} tokens", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
-        table.add_column("requests, policy", no_wrap=True)
+        table.add_column("requests, policy")  # a long name of a category may wrap, no number
         table.add_column("n", justify="right", no_wrap=True)
-        for name in ("r_pool", "r_rank", "complete", "95%", "tokens"):
+        for name in ("r_pool", "r_rank", "complete", "95%", "share", "tokens"):
             table.add_column(name, justify="right", no_wrap=True)
         rows = [row for row in result.rows if row.budget == budget]
         for stratum in dict.fromkeys(row.stratum for row in rows):
@@ -150,30 +162,110 @@ def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> 
         )
 
 
+def _show_tokens(memory: OfMemory, out: Console) -> None:
+    """Tokens by resolution."""
+    names = ("record", "excerpt", "raw", "other")
+    rows = [
+        (row.budget, row.policy, f"{row.n:,}", *(f"{getattr(row, name):,.0f}" for name in names))
+        for row in memory.tokens
+    ]
+    _show_by_budget("mean tokens of a slate, by what it shows", ("n", *names), rows, out)
+
+
+def _show_best_piece(memory: OfMemory, out: Console) -> None:
+    """One policy less the other, in bins of the rank of the best evidence piece."""
+    if memory.pair is None:
+        return
+    title = f"slate completeness: {memory.pair[0]} minus {memory.pair[1]}, by the best evidence piece's BM25 rank"
+    headings = ("n", "ours", "theirs", "difference", "95% over requests", "over histories")
+    rows = [
+        (
+            row.budget,
+            row.stratum,
+            f"{row.n:,}",
+            *(f"{share:.3f}" for share in (row.ours, row.theirs)),
+            f"{row.ours - row.theirs:+.3f}",
+            *(f"{each.low:+.3f} {each.high:+.3f}" for each in (row.over_requests, row.over_histories)),
+        )
+        for row in memory.best_piece
+    ]
+    _show_by_budget(title, headings, rows, out)
+
+
+def _show_reuse(memory: OfMemory, out: Console) -> None:
+    """Strings in use that slates show."""
+    headings = ("n", "shown", "95%", f"n {FAR}+", f"shown {FAR}+", "95%")
+    rows = [
+        (row.budget, row.policy, f"{row.n:,}", *_pair(row.reuse), f"{row.n_far:,}", *_pair(row.reuse_far))
+        for row in memory.reuse
+    ]
+    title = f"agents: what the next step uses of what was seen ({FAR}+: last seen {FAR} or more steps before)"
+    _show_by_budget(title, headings, rows, out)
+
+
+def _show_displayed(memory: OfMemory, out: Console) -> None:
+    """How well slates tell which files were displayed."""
+    headings = ("n", "sensitivity", "specificity", "balanced", "95%")
+    rows = [
+        (
+            row.budget,
+            row.policy,
+            f"{row.n:,}",
+            _share(row.sensitivity),
+            _share(row.specificity),
+            *_pair(row.balanced_accuracy),
+        )
+        for row in memory.displayed
+    ]
+    title = f"agents: was this file displayed (named by an action with more than {MANY_LINES} lines of output)?"
+    _show_by_budget(title, headings, rows, out)
+
+
+def _show_by_budget(title: str, headings: Sequence[str], rows: Sequence[Sequence[Any]], out: Console) -> None:
+    """A table of rows (budget, name, texts of the cells), by budget; nothing where there are no rows."""
+    if not rows:
+        return
+    out.print(title, highlight=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=0)
+    table.add_column("slates of", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for budget in sorted({row[0] for row in rows}):
+        table.add_row(f"{budget:,} tokens", style="bold")
+        for _, name, *cells in (row for row in rows if row[0] == budget):
+            table.add_row(f"  {name}", *cells)
+    out.print(table)
+
+
 def _why_nothing(result: Summary) -> str:
     """Why no row of an evaluation has a request."""
+    what = "nothing can be measured" if result.memory == NOTHING else "completeness cannot be measured"
     if not result.n_requests:
-        return "nothing can be measured: no request has a slate. Ingest requests, and run again."
+        return f"{what}: no request has a slate. Ingest requests, and run again."
     if not result.left_out_trained_on:
         return (
-            f"nothing can be measured: of {result.n_requests:,} requests none has known evidence. Ingest requests with "
+            f"{what}: of {result.n_requests:,} requests none has known evidence. Ingest requests with "
             "`evidence` (docs/native-format.md says how), and run again."
         )
     evidence = (
         "" if not result.left_out_no_evidence else f", and of {result.left_out_no_evidence:,} no evidence is known"
     )
     return (
-        f"nothing can be measured: {result.left_out_trained_on:,} of {result.n_requests:,} requests are of histories "
+        f"{what}: {result.left_out_trained_on:,} of {result.n_requests:,} requests are of histories "
         f"that the ranker was trained on{evidence}. Train again with --holdout 0.5, which keeps half of the histories "
         "from it, and --out FOLDER; run with --ranker FOLDER, then evaluate."
     )
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    complete = row.slate_completeness
-    interval = "" if complete.low is None else f"{complete.low:.2f}-{complete.high:.2f}"
+    complete, interval = _pair(row.slate_completeness)
     tokens = "" if row.mean_tokens.value is None else f"{row.mean_tokens.value:,.0f}"
-    return (_share(row.r_pool), _share(row.r_rank), _share(complete), interval, tokens)
+    return (_share(row.r_pool), _share(row.r_rank), complete, interval, _share(row.evidence_share), tokens)
+
+
+def _pair(estimate: Estimate) -> tuple[str, str]:
+    """A value and its interval."""
+    return _share(estimate), "" if estimate.low is None else f"{estimate.low:.2f}-{estimate.high:.2f}"
 
 
 def _share(estimate: Estimate) -> str:

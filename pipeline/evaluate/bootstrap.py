@@ -53,11 +53,14 @@ def share_estimates(
     )
 
 
-def mean_estimate(values: npt.NDArray[np.int32], draws: int, generator: np.random.Generator) -> Estimate:
+def mean_estimate(
+    values: npt.NDArray[np.int32] | npt.NDArray[np.float64], draws: int, generator: np.random.Generator
+) -> Estimate:
     """The mean of values of shape (n,), resampled one by one or, where n is large, by the counts of distinct values."""
     n = len(values)
     if n == 0:
         return Estimate()
+    distinct: npt.NDArray[Any]
     distinct, counts = np.unique(values, return_counts=True)
     by_request = n < _INDEX_PER_COUNT * len(distinct)
     # A block of draws at a time: the whole matrix need not fit.

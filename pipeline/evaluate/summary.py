@@ -11,12 +11,17 @@ import numpy.typing as npt
 import polars as pl
 
 from pipeline.evaluate.bootstrap import Estimate, mean_estimate, share_estimates
+from pipeline.evaluate.of_memory import NOTHING, OfMemory
 from pipeline.evaluate.strata import STRATA
 
 
 @dataclass(frozen=True)
 class Row:
-    """One stratum under one policy and budget. An estimate of nothing (n = 0) has null values."""
+    """One stratum under one policy and budget. An estimate of nothing (n = 0) has null values.
+
+    `slate_completeness` is the share of slates that show all the evidence word for word, `evidence_share` the mean
+    share of a request's evidence turns that its slate shows so.
+    """
 
     stratum: str
     policy: str
@@ -25,6 +30,7 @@ class Row:
     r_pool: Estimate
     r_rank: Estimate
     slate_completeness: Estimate
+    evidence_share: Estimate
     mean_tokens: Estimate
 
 
@@ -33,7 +39,8 @@ class Summary:
     """All rows, what was left out of them, and what to know of the labels: counts of requests.
 
     Of those that count, `with_unseen_evidence` have evidence that they cannot see, and so are complete under no policy;
-    `with_unresolved_citations` cite turns that are not stored, and are judged by the rest.
+    `with_unresolved_citations` cite turns that are not stored, and are judged by the rest. `memory`: what else is
+    measured of slates of memory, over the requests that have it, labelled or not.
     """
 
     rows: tuple[Row, ...]
@@ -44,6 +51,7 @@ class Summary:
     with_unresolved_citations: int
     draws: int
     seed: int
+    memory: OfMemory = NOTHING
 
     def as_dict(self) -> dict[str, Any]:
         """Plain literals, for JSON."""
@@ -53,11 +61,11 @@ class Summary:
         """Point values by name: `stratum/policy/budget/metric`, with the characters that MLflow takes."""
         named = {}
         for row in self.rows:
-            for metric in ("r_pool", "r_rank", "slate_completeness", "mean_tokens"):
+            for metric in ("r_pool", "r_rank", "slate_completeness", "evidence_share", "mean_tokens"):
                 value = getattr(row, metric).value
                 if value is not None:
                     named[metric_name(row.stratum, row.policy, row.budget, metric)] = value
-        return named
+        return named | {metric_name(*place): value for place, value in self.memory.values()}
 
 
 def metric_name(stratum: str, policy: str, budget: int, metric: str) -> str:
@@ -80,7 +88,7 @@ def summary(outcomes: pl.DataFrame, seen_histories: Collection[str], draws: int 
     kept = outcomes.filter(counted).sort("policy", "budget", "history_id", "request_id")
     generator = np.random.default_rng(seed)
     rows = [
-        _row(stratum, policy, budget, kept.filter(cell & condition), draws, generator)
+        _row(stratum, policy, budget, kept.filter(cell & condition), draws, seed, generator)
         # Cells and strata of all outcomes: one that loses every request shows as n = 0, and does not vanish.
         for policy, budget in outcomes.select("policy", "budget").unique().sort("policy", "budget").iter_rows()
         for cell in [(pl.col("policy") == policy) & (pl.col("budget") == budget)]
@@ -106,9 +114,19 @@ def _strata(outcomes: pl.DataFrame) -> Iterator[tuple[str, pl.Expr]]:
         yield f"category {category}", pl.col("category") == category
 
 
-def _row(stratum: str, policy: str, budget: int, cell: pl.DataFrame, draws: int, generator: np.random.Generator) -> Row:
+def _row(
+    stratum: str,
+    policy: str,
+    budget: int,
+    cell: pl.DataFrame,
+    draws: int,
+    seed: int,
+    generator: np.random.Generator,
+) -> Row:
     in_pool: npt.NDArray[np.bool_] = cell["pool_complete"].to_numpy()
     in_slate: npt.NDArray[np.bool_] = cell["slate_complete"].to_numpy()
     r_pool, r_rank, complete = share_estimates(in_pool, in_slate, draws, generator)
     tokens = mean_estimate(cell["n_tokens"].to_numpy(), draws, generator)
-    return Row(stratum, policy, budget, cell.height, r_pool, r_rank, complete, tokens)
+    # Of its own generator: what the others draw does not depend on it.
+    share = mean_estimate(cell["slate_share"].to_numpy(), draws, np.random.default_rng(seed))
+    return Row(stratum, policy, budget, cell.height, r_pool, r_rank, complete, share, tokens)

@@ -70,6 +70,7 @@ def slow_share(cases, condition):
         len(pooled) / n if n else None,
         sum(case[0] <= case[2] for case in pooled) / len(pooled) if pooled else None,
         sum(case[0] <= case[2] and case[0] <= case[1] for case in chosen) / n if n else None,
+        sum(len(case[0] & case[2]) / len(case[0]) for case in chosen) / n if n else None,
     )
 
 
@@ -93,7 +94,8 @@ def test_the_summary_equals_a_slow_count(cases):
     assert result.left_out_no_evidence == sum(not case[0] for case in cases)
     for row in result.rows:
         if row.stratum in expected:
-            values = (row.r_pool.value, row.r_rank.value, row.slate_completeness.value)
+            shares = (row.slate_completeness, row.evidence_share)
+            values = (row.r_pool.value, row.r_rank.value, *(share.value for share in shares))
             assert (row.n, *values) == pytest.approx(slow_share(cases, expected[row.stratum]))
 
 
@@ -102,6 +104,14 @@ def test_histories_the_ranker_was_trained_on_are_left_out_and_counted():
     result = summary(outcomes(*tables([(gold, gold, gold, "1"), (gold, set(), set(), "1")])), ["h0"], draws=100)
     row = next(row for row in result.rows if row.stratum == "all")
     assert (row.n, row.slate_completeness.value, result.left_out_trained_on) == (1, 0.0, 1)
+
+
+def test_the_share_of_the_evidence_is_a_mean_over_requests_with_a_metric_of_its_own():
+    half = ({(1, 0), (1, 1)}, {(1, 0)}, {(1, 0)}, "1")
+    result = summary(outcomes(*tables([half, ({(2, 0)}, set(), set(), "1")])), [], draws=100)
+    row = next(row for row in result.rows if row.stratum == "all")
+    assert (row.evidence_share.value, row.evidence_share.low, row.evidence_share.high) == (0.25, 0.0, 0.5)
+    assert result.metrics()["all/p/9/evidence_share"] == 0.25
 
 
 def test_evidence_in_a_continuation_counts_as_its_first_session():
