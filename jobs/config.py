@@ -123,6 +123,8 @@ class Profile(_Strict):
     def _channels_have_models(self) -> Profile:
         if self.recall.needs_vectors and self.embedder is None:
             raise ValueError("recall.channels names dense, but embedder is null: name a model or drop the channel")
+        if self.recall.record_cited and self.memory is None:
+            raise ValueError("recall.record_cited reads records, and the profile writes none: give it memory: {}")
         if len(set(self.features)) < len(self.features):
             raise ValueError("features must be distinct")
         for name in self.features:

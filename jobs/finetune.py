@@ -19,6 +19,7 @@ from cluster.report import StageReport
 from cluster.stage import Stage
 from jobs.config import Profile
 from jobs.graph import stages_to_features
+from jobs.note_stages import text_stages
 from jobs.run import Resources, RunFailed, execute_stages
 from jobs.train.data import by_bucket
 from models.encoder_registry import RegisteredEncoder, log_finetuning
@@ -70,7 +71,8 @@ def run_finetune(
     Raises RunFailed when a stage failed, NothingToTune without a labelled request or late interaction.
     """
     untuned = without_tuned(profile)
-    stages = [stage for stage in stages_to_features(untuned) if stage.name != "features"]
+    noted = text_stages(untuned, lake.tokenizer) if untuned.recall.record_cited else []
+    stages = [*noted, *(stage for stage in stages_to_features(untuned) if stage.name != "features")]
     run_id = snapshot.new_run_id(datetime.now(UTC))
     report = execute_stages(lake, untuned, stages, resources, run_id)
     if report.worker_seconds:

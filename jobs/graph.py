@@ -9,7 +9,7 @@ from typing import Any
 from cluster.stage import Choice, Input, ModelSpec, Span, Stage
 from jobs import shards
 from jobs.config import Profile, goes_by_ranker
-from jobs.note_stages import note_inputs, note_stages
+from jobs.note_stages import cited_inputs, note_inputs, text_stages, vector_stages
 from jobs.ranker_suits import require_own_features
 from jobs.staging import stage
 from models.cross_encoder import CrossEncoderScorer, cross_encoder_identity
@@ -38,14 +38,15 @@ def stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None = Non
     Raises PolicyError for a policy that needs what the ranker lacks, RankerError for a ranker of other features.
     """
     return [
+        *text_stages(profile, tokenizer),
         *stages_to_features(profile),
-        *note_stages(profile, tokenizer),
+        *vector_stages(profile),
         *slate_stages(profile, tokenizer, ranker),
     ]
 
 
 def stages_to_features(profile: Profile) -> list[Stage]:
-    """What training needs: terms, vectors, pools, features."""
+    """What training needs: terms, vectors, pools, features. Where pools read records, text_stages come before."""
     analyzed: Choice = ("analyzer", ANALYZER_ID)
     by_profile: Choice = ("profile", profile.name)
     span: Span = "all" if profile.as_of == "latest" else "prefix"
@@ -64,6 +65,7 @@ def stages_to_features(profile: Profile) -> list[Stage]:
     }
     if profile.recall.needs_vectors:
         path += _vector_stages(profile, pool_inputs, seen_turns)
+    pool_inputs |= cited_inputs(profile, span)
     pool_models: dict[str, Any] = {}
     pool_config: dict[str, Any] = {}
     if profile.recall.encoders:

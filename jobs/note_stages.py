@@ -19,8 +19,8 @@ _OF_SESSION = ("history_id", "session_index")
 """What bisection takes out of units and records: those of a session."""
 
 
-def note_stages(profile: Profile, tokenizer: str) -> list[Stage]:
-    """What a profile with `memory` writes of each unit, once; none where it has no memory."""
+def text_stages(profile: Profile, tokenizer: str) -> list[Stage]:
+    """What a profile with `memory` writes of each unit, once; none where it has no memory. Recall may read it."""
     memory = profile.memory
     if memory is None:
         return []
@@ -32,7 +32,7 @@ def note_stages(profile: Profile, tokenizer: str) -> list[Stage]:
     written: Choice = ("writer", writer_id(profile))
     records = Input("records", written, schemas.RECORDS)
     counted: dict[str, Any] = {"tokenizer": tokenizer, "cut": memory.cut.model_dump()}
-    path = [
+    return [
         stage(
             "units",
             cut,
@@ -84,18 +84,18 @@ def note_stages(profile: Profile, tokenizer: str) -> list[Stage]:
             unit=_OF_SESSION,
         ),
     ]
-    if profile.embedder is None:
-        return path
-    return [*path, *_embedded(profile, records), *_span_stages(profile)]
 
 
-def _embedded(profile: Profile, records: Input) -> list[Stage]:
-    assert profile.embedder is not None
+def vector_stages(profile: Profile) -> list[Stage]:
+    """Vectors of records, links between them and vectors of spans, of a profile with `memory` and an embedder."""
+    if profile.memory is None or profile.embedder is None:
+        return []
     config = profile.embedder.windowed
     identity = embedder_identity(config)
     embedded = embedded_choice(profile)
     schema = schemas.unit_vectors(identity.dim)
     vectors = Input("unit_vectors", embedded, schema)
+    records = Input("records", ("writer", writer_id(profile)), schemas.RECORDS)
     return [
         stage(
             "unit_vectors",
@@ -118,6 +118,7 @@ def _embedded(profile: Profile, records: Input) -> list[Stage]:
             shards.of_links,
             unit=_OF_SESSION,
         ),
+        *_span_stages(profile),
     ]
 
 
@@ -170,6 +171,14 @@ def embedded_choice(profile: Profile) -> Choice:
     """What names the vectors of a profile's records: the model, and the records."""
     assert profile.embedder is not None
     return ("model", f"{embedder_identity(profile.embedder.windowed).choice_id}-{writer_id(profile)}")
+
+
+def cited_inputs(profile: Profile, span: Span) -> dict[str, Input]:
+    """What recall reads of records, where it adds what they cite."""
+    if not profile.recall.record_cited:
+        return {}
+    noted = note_inputs(profile, span)
+    return {name: noted[name] for name in ("units", "records")}
 
 
 def note_inputs(profile: Profile, span: Span) -> dict[str, Input]:

@@ -18,6 +18,7 @@ from pipeline.memory.notes import NoteTables
 from pipeline.memory.options import MemoryOptions
 from pipeline.memory.slates import AskedTables, memory_slates
 from pipeline.policies.slates import SlateOptions, oracle_slates, slates
+from pipeline.recall.cited import Citations
 from pipeline.recall.gather import LateTables
 from pipeline.recall.late.options import Code
 from pipeline.recall.options import PoolOptions
@@ -88,6 +89,7 @@ def of_pools(
             tables.get("request_vectors"),
             options,
             late,
+            Citations(tables["requests"], tables["units"], tables["records"]) if options.record_cited else None,
         )
     )
 

@@ -155,11 +155,13 @@ def _ranks(tables: RequestTables, options: PoolOptions) -> tuple[pl.DataFrame, b
         tables.terms,
         tables.turn_vectors,
         tables.request_vectors,
-        options.model_copy(update={"pool_size": tables.turns.num_rows}),
+        options.model_copy(update={"pool_size": tables.turns.num_rows, "record_cited": 0}),
         tables.late,
     )
     of_all = pl.DataFrame(whole).select(columns).sort("recall_rank")
-    repeats = of_all.head(options.pool_size).equals(of_pool)
+    # What records cite stands behind these, and is not looked for again.
+    by_channels = of_pool.filter(pl.col("recall_rank") <= options.pool_size)
+    repeats = of_all.head(options.pool_size).equals(by_channels)
     return (of_all if repeats else of_pool), repeats
 
 

@@ -27,7 +27,8 @@ class PoolOptions(BaseModel):
     score and rank the turns of a pool and have no say in it. `k1`, `b` and `epsilon` are those of
     rank_bm25.BM25Okapi; `rrf_k` is the constant of reciprocal rank fusion (Cormack, Clarke, Buettcher 2009); `window`
     the turns on either side that bm25_window and dense_window take in; `prefilter` how many turns late interaction
-    scores: the first of the other channels, fused.
+    scores: the first of the other channels, fused. `record_cited` turns that records cite for the request, at most,
+    follow those of the channels in a pool (AgentMemRec, arXiv 2610.34673): 0 leaves records unread.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -39,6 +40,7 @@ class PoolOptions(BaseModel):
     pool_size: int = Field(default=128, ge=1)
     window: int = Field(default=2, ge=1, le=10)
     prefilter: int = Field(default=1000, ge=1)
+    record_cited: int = Field(default=0, ge=0, le=32)
     bm25_engine: str = Field(default="vectorised", pattern="^(vectorised|rank_bm25)$")
     k1: float = Field(default=1.5, gt=0)
     b: float = Field(default=0.75, ge=0, le=1)

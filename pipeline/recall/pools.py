@@ -15,6 +15,7 @@ from pipeline import schemas
 from pipeline.quarantined import not_finite
 from pipeline.recall.bm25 import Postings
 from pipeline.recall.channels import CHANNELS, Channel
+from pipeline.recall.cited import Citations
 from pipeline.recall.fusion import DECIMALS, pool_order, ranks, reciprocal_rank_fusion
 from pipeline.recall.gather import LateTables, histories
 from pipeline.recall.history import Floats, History, Ints, Mask, Request, Scored
@@ -36,6 +37,7 @@ def pools(
     request_vectors: pa.Table | None,
     options: PoolOptions,
     late: Mapping[str, LateTables] | None = None,
+    citations: Citations | None = None,
 ) -> tuple[pa.Table, pa.Table]:
     """The pool of each request: schema pools(options.scored), sorted by history_id, request_id and pool_position; and
     QUARANTINE.
@@ -44,21 +46,23 @@ def pools(
     speaker and text are read), `terms`, `turn_vectors` and those of `late` (by encoder) hold what arrived up to it. The
     rankings of all channels over all visible turns are fused, and the first `pool_size` kept (AgentMemRec, arXiv
     2610.34673, 4.1). A turn that a channel did not recall has no rank in it; the turns that none recalled come last,
-    the newest first. Late interaction recalls among the first `prefilter` turns of the other channels, fused. A channel
-    that cannot answer a request is null in its rows; a request that sees no turn, or that no channel can answer, has
-    no rows. A turn whose codes are made here and that gets a vector that is not finite is noted in quarantine, and late
-    interaction does not score it: no request is lost by it. Raises ValueError when a channel lacks its table or a turn
-    is there twice.
+    the newest first. After the first `pool_size` come turns that `citations` know of, at most `record_cited`. Late
+    interaction recalls among the first `prefilter` turns of the other channels, fused. A channel that cannot answer a
+    request is null in its rows; a request that sees no turn, or that no channel can answer, has no rows. A turn whose
+    codes are made here and that gets a vector that is not finite is noted in quarantine, and late interaction does not
+    score it: no request is lost by it. Raises ValueError when a channel lacks its table or a turn is there twice.
     """
     if options.needs_vectors and (turn_vectors is None or request_vectors is None):
         raise ValueError("channels dense and dense_window need turn_vectors and request_vectors")
     lacking = [encoder for encoder in options.encoders if encoder not in (late or {})]
     if lacking:
         raise ValueError(f"late interaction of encoder {lacking[0]} needs the tokens of requests and turns")
+    if options.record_cited and citations is None:
+        raise ValueError("recall.record_cited needs units and records")
     found: list[_Pool] = []
     notes = [schemas.QUARANTINE.empty_table()]
     for history, asked in histories(requests, turns, terms, turn_vectors, request_vectors, late or {}):
-        found += _pools_of_history(history, asked, options)
+        found += _pools_of_history(history, asked, options, citations)
         notes += _broken(history, late or {})
     return _table(found, options), pa.concat_tables(notes)
 
@@ -77,7 +81,9 @@ class _Pool:
     age_days: Floats
 
 
-def _pools_of_history(history: History, requests: list[Request], options: PoolOptions) -> Iterator[_Pool]:
+def _pools_of_history(
+    history: History, requests: list[Request], options: PoolOptions, citations: Citations | None
+) -> Iterator[_Pool]:
     rescorers = _rescorers(history, options)
     answered = _answered(history, requests, options)
     while block := list(islice(answered, REQUEST_BLOCK)):
@@ -85,7 +91,8 @@ def _pools_of_history(history: History, requests: list[Request], options: PoolOp
         late = [rescorer.scores(candidates) for rescorer in rescorers.values()]
         for one, *of_encoders in zip(block, *late, strict=True):
             of_views = {name: _rounded(scored) for of_it in of_encoders for name, scored in of_it.items()}
-            yield _pool(history, one, one.scored | of_views, options)
+            cited = citations.turns(history, one.request, one.visible) if citations is not None else None
+            yield _pool(history, one, one.scored | of_views, options, cited)
 
 
 @dataclass(frozen=True)
@@ -151,11 +158,16 @@ def _fused(rank_of: dict[str, Floats], options: PoolOptions) -> Floats:
     return reciprocal_rank_fusion(list(rank_of.values()), weights, options.rrf_k)
 
 
-def _pool(history: History, answered: _Answered, scored: dict[str, Scored], options: PoolOptions) -> _Pool:
+def _pool(
+    history: History, answered: _Answered, scored: dict[str, Scored], options: PoolOptions, cited: Ints | None
+) -> _Pool:
     request, seen = answered.request, np.flatnonzero(answered.visible)
     rank_of = {name: ranks(*of_channel) for name, of_channel in scored.items()}
     fused = _fused(rank_of, options)
     pool = pool_order(fused)[: options.pool_size]
+    if cited is not None:
+        also = np.searchsorted(seen, cited[answered.visible[cited]])
+        pool = np.concatenate([pool, also[~np.isin(also, pool)][: options.record_cited]])
     return _Pool(
         history_id=history.history_id,
         request_id=request.request_id,
