@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
+from pipeline.memory.time_tags import Dated, dates_of_turns, time_tag
 from pipeline.memory.view import View
 from pipeline.render.dates import day
 from pipeline.render.style import Style
@@ -36,13 +37,15 @@ class Span(NamedTuple):
 
 
 class Writer:
-    """Writes lines of what one view shows, in a style."""
+    """Writes lines of what one view shows, in a style; with tags of relative times up to a day, if one is given."""
 
-    def __init__(self, view: View, style: Style) -> None:
+    def __init__(self, view: View, style: Style, tags_until: date | None = None) -> None:
         self._view = view
         self._style = style
+        self._tags_until = tags_until
         self._written: dict[Span, tuple[str, str, dict[str, Any]]] = {}
         self._openings: dict[str, str] = {}
+        self._dates: dict[int, dict[int, set[Dated]]] = {}
         self.known: dict[Any, Any] = {}
         """What was counted of what is written here."""
 
@@ -158,7 +161,17 @@ class Writer:
             "start": span.start,
             "end": span.start + len(text),
         }
-        return self._said_by(span), text, shown
+        return self._said_by(span), text + self._tag(span, unit, text), shown
+
+    def _tag(self, span: Span, unit: int, text: str) -> str:
+        """What the record of the unit says of relative times in a part of a turn."""
+        view = self._view
+        if self._tags_until is None or not view.has_record[unit]:
+            return ""
+        if unit not in self._dates:
+            self._dates[unit] = dates_of_turns(view.notes.units.facts[int(view.row[unit])])
+        dates = self._dates[unit].get(int(view.notes.turns.turn_index[span.place]), set())
+        return time_tag(text, view.notes.turns.session_time[span.place], dates, self._tags_until)
 
     def _said_by(self, span: Span) -> str:
         """Who speaks; of a step its number, and where its beginning is not shown, the first line of what it did."""

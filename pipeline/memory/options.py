@@ -15,8 +15,9 @@ class MemoryOptions(BaseModel):
     `rho_reader` and `rho_agent` are the timeline's share of the allowance (rho), `decay` what a unit counts that is
     reached from another (lambda), `seeds` the units that are looked for (k), `excerpt_tokens` the pieces of an excerpt
     together (E). `relevance` says what a unit is worth to a request: the best of its turns by late interaction, as the
-    pool has it, or the cosine of its record. `prompt_tokens` is what the caller's prompt takes of the budget; where it
-    is null, the request's text counts, as far as it takes no more than a quarter.
+    pool has it, or the cosine of its record. `time_tags` shows behind a turn that says `last week` which date its
+    record gives to that, unless it is later than the request. `prompt_tokens` is what the caller's prompt takes of the
+    budget; where it is null, the request's text counts, as far as it takes no more than a quarter.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,6 +31,7 @@ class MemoryOptions(BaseModel):
     seeds: int = Field(default=12, ge=1)
     excerpt_tokens: int = Field(default=150, ge=1)
     relevance: Literal["turns", "record"] = "turns"
+    time_tags: bool = False
     prompt_tokens: int | None = Field(default=None, ge=0)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -107,11 +108,19 @@ def _of_history(
         bound = (request.asked_at.astype(np.int64), request.seen_session, request.seen_turn)
         if bound not in views:
             view = View(history, request, memory.cut.reader_tokens)
-            views[bound] = (view, Writer(view, style))
+            views[bound] = (view, Writer(view, style, _tags_until(request, memory)))
         view, writer = views[bound]
         whole = transcript(view, writer, style)
         for budget in options.budgets:
             yield Call(view, asked, budget, memory, writer, counts, choice), whole
+
+
+def _tags_until(request: Request, memory: MemoryOptions) -> date | None:
+    """The last day that a relative time may be resolved to; None where none is."""
+    if not memory.time_tags:
+        return None
+    asked_at: datetime | None = request.asked_at.astype(object)
+    return date.max if asked_at is None else asked_at.date()
 
 
 def _slates(call: Call, whole: Sequence[Line], policies: Sequence[str]) -> dict[str, Rendered]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",
@@ -10,9 +10,14 @@ _MONTHS = (
 )  # fmt: skip
 
 
-def day(time: datetime) -> str:
-    """`8 May 2023`."""
-    return f"{time.day} {_MONTHS[time.month - 1]} {time.year}"
+def day(time: date) -> str:
+    """`8 May 2023`, of a date or a time."""
+    return f"{time.day} {month(time)}"
+
+
+def month(time: date) -> str:
+    """`May 2023`, of a date or a time."""
+    return f"{_MONTHS[time.month - 1]} {time.year}"
 
 
 def clock(time: datetime) -> str:

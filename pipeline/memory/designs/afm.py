@@ -63,8 +63,8 @@ def _scores(call: Call) -> Floats:
 def _importance(call: Call) -> Floats:
     """By the kinds of facts that are told of each unit: none, any, or one that is likely to be asked for."""
     view = call.view
-    kinds = [{fact["kind"] for fact in view.notes.units.facts[row]} for row in view.row.tolist()]
-    level = [
-        0 if not has else 2 if of & set(_TOLD) else bool(of) for has, of in zip(view.has_record, kinds, strict=True)
-    ]
-    return np.array(_IMPORTANCE)[level]
+    levels = np.zeros(len(view), np.int64)
+    for unit in np.flatnonzero(view.has_record).tolist():
+        kinds = {fact["kind"] for fact in view.notes.units.facts[view.row[unit]]}
+        levels[unit] = 2 if kinds.intersection(_TOLD) else int(bool(kinds))
+    return np.array(_IMPORTANCE)[levels]

@@ -3,8 +3,8 @@ agent thought and did, and what came of its last ten steps.
 
 What came of older steps gives way to a placeholder, or (`masking_with_log`, appendix B) to a line that a rule writes of
 it; while that is too much, so does what came of later steps, but never of the newest turn; then the oldest steps are
-left out, or become lines of a log. Turns of a conversation have no outcomes: of these as many of the newest are shown
-as fit. The recent window is a part of all this, and is not shown by itself.
+left out, or become lines of a log, which are left out last. Turns of a conversation have no outcomes: of these as many
+of the newest are shown as fit. The recent window is a part of all this, and is not shown by itself.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class _Turn:
 
 
 def _masked(call: Call, forms: Sequence[Form]) -> Draft:
-    """Turns in the first of the forms that fit, one by one taken to the next one, the oldest first."""
+    """Turns in the first of the forms that fit, one by one taken to the next one, the oldest first; the last ten steps
+    only lose what came of them until nothing older is left."""
     places = np.flatnonzero(call.view.seen).tolist()
     if not places:
         return Draft(with_window=False)
@@ -91,14 +92,16 @@ def _masked(call: Call, forms: Sequence[Form]) -> Draft:
 
     last = _newest(call, newest.place)
     left = call.total - call.counts.lines(last) - sum(cost(turn) for turn in turns)
-    for form in range(1, len(forms) + 1):
-        for turn in turns:
+    recent = [turn for turn in turns if not turn.form]
+    before = [turn for turn in turns if turn.form]
+    rest = range(2, len(forms) + 1)
+    for of, form in [(recent, 1), *((before, form) for form in rest), *((recent, form) for form in rest)]:
+        for turn in of:
             if left >= 0:
                 break
-            if turn.form < form:
-                left += cost(turn)
-                turn.form = form
-                left -= cost(turn)
+            left += cost(turn)
+            turn.form = form
+            left -= cost(turn)
     shown = [(turn.place, forms[turn.form](call, turn.place)) for turn in turns if turn.form < len(forms)]
     shown.append((newest.place, last))
     return Draft(
