@@ -17,6 +17,7 @@ from pipeline.memory.designs.filling import best_first, filled
 from pipeline.memory.designs.mixture import border
 from pipeline.memory.designs.once import once_a_request, once_a_view
 from pipeline.memory.designs.pagerank import pagerank
+from pipeline.memory.designs.unit_retrieval import closed_or_by_turn
 from pipeline.memory.draft import Draft
 from pipeline.memory.relevance import of_best_turn, of_record
 from pipeline.recall.analyzer import analyze
@@ -67,13 +68,12 @@ def _links(call: Call) -> Floats:
 
 
 def _of_units(call: Call) -> Floats:
-    """The cosine of the request and the mean of a unit's spans; zero without one."""
+    """The cosine of the request and the mean of a unit's spans."""
     view, spans, asked = call.view, call.view.notes.spans, call.asked.vector
     if spans is None or asked is None:
         return np.zeros(len(view))
     means = once_a_view(call, "means of spans", lambda: _means(call))
-    cosine: Floats = np.round(np.einsum("ud,d->u", means, asked), 6)
-    return cosine
+    return closed_or_by_turn(call, np.round(np.einsum("ud,d->u", means, asked), 6))
 
 
 def _means(call: Call) -> Floats:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pipeline.memory.call import Call
 from pipeline.memory.designs.filling import best_first, filled
 from pipeline.memory.designs.once import once_a_request
 from pipeline.memory.draft import Draft
-from pipeline.memory.relevance import of_best_span
+from pipeline.memory.relevance import of_best_span, of_best_turn
 from pipeline.recall.history import Floats
 
 
@@ -22,4 +24,10 @@ def unit_retrieval(call: Call) -> Draft:
 
 def best_spans(call: Call) -> Floats:
     """relevance.of_best_span, once for the budgets and designs of a request."""
-    return once_a_request(call, "best spans", lambda: of_best_span(call))
+    return once_a_request(call, "best spans", lambda: closed_or_by_turn(call, of_best_span(call)))
+
+
+def closed_or_by_turn(call: Call, of_spans: Floats) -> Floats:
+    """A score by spans; of a unit without a record, as it may go on, by its best turn: where its spans end depends on
+    what follows, which the request does not see."""
+    return np.where(call.view.has_record, of_spans, of_best_turn(call, call.asked.dense))
