@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import polars as pl
@@ -93,6 +93,8 @@ def _ranks(
 ) -> Iterator[tuple[str, str, int | None]]:
     """History, request and rank of each request that sees a piece of its evidence."""
     views: dict[tuple[object, ...], View] = {}
+    turns = zip(history.turns.session_index.tolist(), history.turns.turn_index.tolist(), strict=True)
+    place = {turn: at for at, turn in enumerate(turns)}
     terms = analyze(asked["text"]).to_list()
     bounds = asked.select("request_id", pl.col("asked_at").dt.replace_time_zone(None), "seen_session", "seen_turn")
     for (request_id, asked_at, session, turn), words in zip(bounds.iter_rows(), terms, strict=True):
@@ -101,17 +103,16 @@ def _ranks(
             seen = Request(request_id, time, session, turn, _NO_TERMS, None)
             views[asked_at, session, turn] = View(history, seen, reader_tokens)
         view = views[asked_at, session, turn]
-        holds = _holds(view, evidence[history.history_id, request_id])
+        cited = evidence[history.history_id, request_id].select("session_index", "turn_index").iter_rows()
+        holds = _holds(view, [place[turn] for turn in cited if turn in place])
         if holds.any():
             yield history.history_id, request_id, _best(view.bm25(history.coded(words)), holds)
 
 
-def _holds(view: View, evidence: pl.DataFrame) -> Mask:
-    """Which of the visible pieces lie in evidence turns, shape (pieces,)."""
-    turns = view.notes.turns
-    cited = set(evidence.select("session_index", "turn_index").iter_rows())
-    pairs = zip(turns.session_index.tolist(), turns.turn_index.tolist(), strict=True)
-    of_turn = np.array([pair in cited for pair in pairs], np.bool_)
+def _holds(view: View, turns: Sequence[int]) -> Mask:
+    """Which of the visible pieces lie in turns at these places, shape (pieces,)."""
+    of_turn = np.zeros(len(view.seen), np.bool_)
+    of_turn[np.array(turns, np.int64)] = True
     held: Mask = of_turn[view.notes.pieces.turn[view.piece]]
     return held
 
