@@ -16,6 +16,8 @@ from pipeline.evaluate.one_slate import OneSlate
 
 _WIDE = 100
 """Columns of a terminal from which three features are named of a turn; below it, two."""
+COLORS = {"record": "yellow", "excerpt": "cyan", "raw": "default"}
+"""How the resolutions of a slate of memory are shown."""
 _HUNDREDTH = 0.005
 """A contribution that two digits would show as zero is not named."""
 
@@ -28,6 +30,9 @@ def show_slate(slate: OneSlate, channels: Sequence[str], empty: str | None, out:
     show_text(slate, empty, out)
     if not slate.turns.height:
         return
+    if slate.of_memory:
+        out.print(_resolutions(slate))
+        return
     out.print(Text(" beside the text: the turn's rank; ★ and the number of an evidence turn\n", style="dim"))
     out.print(_turns_table(slate, channels, features=3 if out.width >= _WIDE else 2))
     said = f"{', '.join(channels)}: among all turns that the request sees"
@@ -39,7 +44,8 @@ def show_slate(slate: OneSlate, channels: Sequence[str], empty: str | None, out:
 def show_text(slate: OneSlate, empty: str | None, out: Console) -> None:
     """Prints the text alone, in its panel."""
     n = slate.turns.height
-    title = f"{slate.policy}, budget {slate.budget:,}: {slate.n_tokens:,} tokens, {n:,} turn{'s' * (n != 1)}"
+    shown = "part" if slate.of_memory else "turn"
+    title = f"{slate.policy}, budget {slate.budget:,}: {slate.n_tokens:,} tokens, {n:,} {shown}{'s' * (n != 1)}"
     text = Text(f"(empty: {empty})", style="dim") if empty is not None else _text(slate)
     out.print(Panel(text, title=Text(title), title_align="left", box=box.ROUNDED))
 
@@ -60,9 +66,26 @@ def _text(slate: OneSlate) -> RenderableType:
             grid.add_row("", "", Text(plain(between[:-1]), style="dim"))
         end = turn["line_end"]
         gold = turn["evidence"] is not None
-        line = Text(plain(slate.text[turn["line_start"] : end]), style="bold" if gold else "")
-        grid.add_row(Text(_mark(turn), style="bold green"), Text(f"{turn['rank']:,}", style="dim"), line)
+        color = COLORS[turn["resolution"]] if slate.of_memory else ""
+        line = Text(plain(slate.text[turn["line_start"] : end]), style=f"bold {color}".strip() if gold else color)
+        rank = f"{turn['rank']:,}" if turn["rank"] else ""
+        grid.add_row(Text(_mark(turn), style="bold green"), Text(rank, style="dim"), line)
+    rest = slate.text[end + (end > 0) :]
+    if rest:
+        grid.add_row("", "", Text(plain(rest), style="dim"))
     return grid
+
+
+def _resolutions(slate: OneSlate) -> Text:
+    """How many parts of the text show what at which resolution, in the colours of the text."""
+    said = Text(" ")
+    for resolution, color in COLORS.items():
+        rows = slate.turns.filter(resolution=resolution)
+        if rows.height:
+            said.append(f"{resolution}: {rows.height:,} of {int(rows['n_tokens'].sum()):,} tokens", style=color)
+            said.append("   ")
+    said.append("beside the text: rank; ★ and the number of an evidence turn\n", style="dim")
+    return said
 
 
 def heading(name: str) -> str:

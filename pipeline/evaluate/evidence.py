@@ -15,6 +15,7 @@ from pipeline.evaluate.losses import lost
 from pipeline.evaluate.ranks import policy_ranks, ranks_by
 from pipeline.evaluate.verbatim import verbatim_turns
 from pipeline.ingest.settle import batch_and_session
+from pipeline.memory.registry import MEMORY_POLICIES
 from pipeline.policies.orders import lambdarank_order
 from pipeline.recall.gather import LateTables, histories
 from pipeline.recall.options import PoolOptions
@@ -175,7 +176,7 @@ def _ranker_ranks(tables: RequestTables, ranker: Ranker | None) -> pl.DataFrame:
 def _slates(gold: pl.DataFrame, tables: RequestTables, ranks: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Which slate shows or lost which evidence turn, and the slates: as Evidence has them.
 
-    The candidates of a policy are the pool; of one of `rankings`, what it ranks.
+    The candidates of a policy are the pool; of one of `rankings`, what it ranks; of one of memory, all that is visible.
     """
     slates = pl.DataFrame(tables.slates)
     items = slates.select(*_CELL, "items").explode("items", empty_as_null=False)
@@ -192,11 +193,15 @@ def _slates(gold: pl.DataFrame, tables: RequestTables, ranks: pl.DataFrame) -> t
         (ranks, ["policy", *_TURN]),
     ):
         in_slate = in_slate.join(part, on=on, how="left", maintain_order="left")
+    of_memory = pl.col("policy").is_in(list(MEMORY_POLICIES))
     of_ranking = pl.col("policy").is_in(list(tables.rankings))
     in_slate = in_slate.with_columns(
         pl.col("in_slate", "shown").fill_null(value=False),
         pl.col("n_turns").fill_null(0),
-        candidate=pl.when(of_ranking)
+        of_memory=of_memory,
+        candidate=pl.when(of_memory)
+        .then(pl.col("visible"))
+        .when(of_ranking)
         .then(pl.col("rank").is_not_null())
         .otherwise(pl.col("pool_position").is_not_null()),
     ).select("number", *_CELL, "in_slate", "rank", lost=lost())

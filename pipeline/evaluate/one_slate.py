@@ -10,7 +10,9 @@ import polars as pl
 
 from models.interfaces import ExplainedRanker
 from pipeline.evaluate.evidence import RequestTables
+from pipeline.evaluate.located import located
 from pipeline.ingest.settle import batch_and_session
+from pipeline.memory.registry import MEMORY_POLICIES
 from pipeline.policies.orders import feature_matrix
 from pipeline.policies.registry import needs_ranker
 from pipeline.render.slate_text import Shown, line_spans, render
@@ -29,6 +31,7 @@ class OneSlate:
     line_end (characters of `text`, the end excluded), and contributions: a struct that says by feature what it added to
     the score.
     `lines_known`: whether the text was rendered as this slatemill renders; if not, line_start and line_end are null.
+    `of_memory`: it shows units, records and pieces.
     `base`: what contributions are added to, equal for all turns; a turn's base and contributions add up to its score.
     It and all contributions are null where no learned score is explained.
     """
@@ -39,6 +42,7 @@ class OneSlate:
     text: str
     turns: pl.DataFrame
     lines_known: bool
+    of_memory: bool
     base: float | None
 
     def as_dict(self) -> dict[str, Any]:
@@ -64,7 +68,8 @@ def one_slate(
     of_cell = slates.filter((pl.col("policy") == policy) & (pl.col("budget") == budget))
     row = of_cell.row(0, named=True)
     items = of_cell.select("items").explode("items", empty_as_null=False).unnest("items")
-    spans = _spans(items, tables, style, row["text"])
+    of_memory = policy in MEMORY_POLICIES
+    spans = _located(items, tables, row["text"]) if of_memory else _spans(items, tables, style, row["text"])
     contributions, base = _contributions(items, tables, ranker if needs_ranker(policy) else None)
     recalled = pl.DataFrame(tables.pools).select(*_TURN, "pool_position", *[f"{name}_rank" for name in channels])
     turns = (
@@ -77,7 +82,7 @@ def one_slate(
             contributions,
         )
     )
-    return OneSlate(policy, budget, row["n_tokens"], row["text"], turns, spans is not None, base)
+    return OneSlate(policy, budget, row["n_tokens"], row["text"], turns, spans is not None, of_memory, base)
 
 
 def _spans(items: pl.DataFrame, tables: RequestTables, style: Style | None, text: str) -> list[tuple[int, int]] | None:
@@ -96,6 +101,15 @@ def _spans(items: pl.DataFrame, tables: RequestTables, style: Style | None, text
     )
     places = range(items.height)
     return line_spans(shown, places, style) if render(shown, places, style) == text else None
+
+
+def _located(items: pl.DataFrame, tables: RequestTables, text: str) -> list[tuple[int, int]] | None:
+    """Where each item of a slate of memory stands in `text`; None where it does not stand there."""
+    said = pl.DataFrame(tables.turns).select(*_TURN, "text")
+    found = items.join(said, on=_TURN, how="left", maintain_order="left")
+    part = pl.col("text").str.slice(pl.col("start"), pl.col("end") - pl.col("start"))
+    parts = found.select(pl.when(pl.col("resolution") != "record").then(part)).to_series()
+    return located(parts.to_list(), text)
 
 
 def _contributions(
