@@ -139,7 +139,7 @@ def _of_history(history_id: str, turns: pl.DataFrame, of: Mapping[str, pl.DataFr
     places = ordered.select("session_index", "turn_index", pl.col("place").cast(pl.Int64))
     units = _units(of["units"], of["records"], places)
     rows = units.select(*UNIT_KEY, pl.int_range(pl.len()).alias("row"))
-    pieces = _pieces(of["pieces"], places)
+    pieces = _pieces(of["pieces"], places, ordered["text"])
     terms, codes = _coded(pieces)
     return Notes(
         history_id=history_id,
@@ -196,10 +196,14 @@ def _units(units: pl.DataFrame | None, records: pl.DataFrame | None, places: pl.
     )
 
 
-def _pieces(pieces: pl.DataFrame | None, places: pl.DataFrame) -> pl.DataFrame:
+def _pieces(pieces: pl.DataFrame | None, places: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
+    """Pieces by place, but for those that are blank: they have nothing to show."""
     if pieces is None:
         raise ValueError("a history has turns and no pieces: stage `pieces` has not run")
-    return pieces.join(places, on=["session_index", "turn_index"], how="inner").sort("place", "start")
+    placed = pieces.join(places, on=["session_index", "turn_index"], how="inner").sort("place", "start")
+    text = texts.gather(placed["place"])
+    shown = placed.with_columns(text=text).select(pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
+    return placed.filter(shown["text"].str.contains(r"\S"))
 
 
 def _placed(units: pl.DataFrame, places: pl.DataFrame, turn: str, name: str) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -126,7 +127,8 @@ def unit_share(call: Call, found: Candidates) -> int:
     if call.is_agent:
         return min(int(call.rho * max(call.allowance, call.full_window_allowance)), call.allowance)
     raw = sum(
-        call.raw_tokens(unit) - (call.record_tokens(unit) if call.view.has_record[unit] else 0) for unit in found.units
+        max(call.raw_tokens(unit) - (call.record_tokens(unit) if call.view.has_record[unit] else 0), 0)
+        for unit in found.units
     )
     return max(int(call.rho * call.allowance), call.allowance - raw)
 
@@ -163,7 +165,8 @@ def fitting_pieces(call: Call, order: Ints, scores: Floats, room: int) -> tuple[
             left -= line + marks
             opened.add(session)
             shown.add(piece)
-            picked.append(Picked(piece, rank, float(scores[piece])))
+            score = float(scores[piece])
+            picked.append(Picked(piece, rank, None if math.isnan(score) else score))
     return tuple(picked)
 
 

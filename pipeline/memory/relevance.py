@@ -29,7 +29,8 @@ def of_record(call: Call) -> Floats:
 
 
 def of_best_span(call: Call) -> Floats:
-    """The best cosine of the request and a span of the unit, of those that are visible whole; zero without one.
+    """The best cosine of the request and a span of the unit; zero for a unit that may go on behind what is visible: how
+    its last span ends is none of the request's business.
 
     How unit retrieval, A-Mem's search and AFM see a unit in FlexA-Mem (arXiv 2610.33274, appendix C and E.3).
     """
@@ -39,9 +40,8 @@ def of_best_span(call: Call) -> Floats:
         return found
     best = np.full(len(view.notes.units.first), -np.inf)
     cosine = np.round(np.einsum("sd,d->s", spans.vectors, call.asked.vector), 6)
-    seen = view.seen[spans.last]
-    np.maximum.at(best, spans.unit[seen], cosine[seen])
-    return np.where(np.isfinite(best[view.row]), best[view.row], 0.0)
+    np.maximum.at(best, spans.unit, cosine)
+    return np.where(view.has_record & np.isfinite(best[view.row]), best[view.row], 0.0)
 
 
 def of_ranker(call: Call) -> Floats:

@@ -122,7 +122,7 @@ def test_slates_of_agents_fit_and_their_newest_unit_is_always_in_the_window(step
 
 
 @given(CHAT, SENTENCE)
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_a_slate_does_not_depend_on_which_other_budgets_and_policies_are_asked_for(sessions, asked):
     turns = chat(sessions)
     together = slates([turns], [request(asked)])
@@ -134,7 +134,7 @@ def test_a_slate_does_not_depend_on_which_other_budgets_and_policies_are_asked_f
 
 
 @given(CHAT, CHAT, SENTENCE)
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_later_sessions_change_nothing_whether_they_come_with_the_same_batch_or_stand_first_in_it(now, later, asked):
     turns = chat(now)
     ask = request(asked, asked_at=DAY + timedelta(days=len(now) - 1, hours=1))
@@ -154,7 +154,7 @@ def test_later_sessions_change_nothing_whether_they_come_with_the_same_batch_or_
 
 
 @given(st.lists(CHAT_TURN, min_size=2, max_size=12), SENTENCE, st.data())
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_what_follows_in_the_same_session_changes_nothing(texts, asked, data):
     seen = data.draw(st.integers(0, len(texts) - 1))
     ask = request(asked, seen_session=1, seen_turn=seen)
@@ -164,7 +164,7 @@ def test_what_follows_in_the_same_session_changes_nothing(texts, asked, data):
 
 
 @given(RUN, RUN, st.data())
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_what_an_agent_does_later_changes_nothing(steps, more, data):
     turns = run(steps)
     seen = data.draw(st.integers(1, len(steps)))
@@ -175,7 +175,7 @@ def test_what_an_agent_does_later_changes_nothing(steps, more, data):
 
 
 @given(st.lists(CHAT, min_size=2, max_size=4))
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_night_after_night_every_record_and_merged_record_is_written_once(nights):
     batches = [
         [{**row, "session_index": (night << 20) + row["session_index"]} for row in chat(sessions)]
@@ -198,7 +198,7 @@ def test_night_after_night_every_record_and_merged_record_is_written_once(nights
 
 
 @given(RUN, RUN)
-@settings(max_examples=12)
+@settings(max_examples=6)
 def test_an_agents_last_unit_is_open_until_more_steps_arrive_or_it_has_its_size(first, second):
     alone = stored([run(first)], [request("Next?", mode="agent")], MEMORY)
     units = alone.noted.units.to_pylist()
