@@ -34,22 +34,24 @@ def share_estimates(
 ) -> tuple[Estimate, Estimate, Estimate]:
     """r_pool, r_rank and slate completeness of n requests, from two flags of shape (n,).
 
-    A request is one of three kinds (complete in the slate, in the pool only, in neither), so a resample of requests is
-    a multinomial draw of the counts of the kinds: exact, and its cost does not grow with n.
+    A request is one of four kinds (complete in both, in the pool only, in the slate only, which shows turns that are in
+    no pool, in neither), so a resample of requests is a multinomial draw of the counts of the kinds: exact, and its cost
+    does not grow with n.
     """
     n = len(in_pool)
     if n == 0:
         return Estimate(), Estimate(), Estimate()
     both = int(np.sum(in_pool & in_slate))
     pool_only = int(np.sum(in_pool & ~in_slate))
-    counts = np.array([both, pool_only, n - both - pool_only])
+    slate_only = int(np.sum(in_slate & ~in_pool))
+    counts = np.array([both, pool_only, slate_only, n - both - pool_only - slate_only])
     drawn = generator.multinomial(n, counts / n, size=draws)
     pooled = drawn[:, 0] + drawn[:, 1]
     ranked = drawn[pooled > 0, 0] / pooled[pooled > 0]
     return (
         _estimate((both + pool_only) / n, pooled / n),
         _estimate(both / (both + pool_only), ranked) if both + pool_only else Estimate(),
-        _estimate(both / n, drawn[:, 0] / n),
+        _estimate((both + slate_only) / n, (drawn[:, 0] + drawn[:, 2]) / n),
     )
 
 

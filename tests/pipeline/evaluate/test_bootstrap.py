@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.evaluate.bootstrap import mean_estimate
+from pipeline.evaluate.bootstrap import mean_estimate, share_estimates
 
 pytestmark = pytest.mark.flash
 
@@ -29,3 +29,13 @@ def test_draws_beyond_one_block_are_all_made():
     values = np.arange(40_000, dtype=np.int32)
     estimate = mean_estimate(values, 60, np.random.default_rng(0))
     assert estimate.low < values.mean() < estimate.high
+
+
+def test_a_slate_may_be_complete_though_its_pool_is_not():
+    in_pool = np.array([True, True, False, False])
+    in_slate = np.array([True, False, True, False])
+    pool, rank, complete = share_estimates(in_pool, in_slate, 500, np.random.default_rng(0))
+    assert (pool.value, rank.value, complete.value) == (0.5, 0.5, 0.5)
+    _, none, complete = share_estimates(~in_slate, in_slate, 500, np.random.default_rng(0))
+    assert (none.value, complete.value) == (0.0, 0.5)
+    assert complete.low < 0.5 < complete.high
