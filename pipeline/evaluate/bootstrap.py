@@ -34,9 +34,9 @@ def share_estimates(
 ) -> tuple[Estimate, Estimate, Estimate]:
     """r_pool, r_rank and slate completeness of n requests, from two flags of shape (n,).
 
-    A request is one of four kinds (complete in both, in the pool only, in the slate only, which shows turns that are in
-    no pool, in neither), so a resample of requests is a multinomial draw of the counts of the kinds: exact, and its cost
-    does not grow with n.
+    A request is one of four kinds (complete in both, in the pool only, in the slate only, in neither: a slate of memory
+    may show what no pool holds), so a resample of requests is a multinomial draw of the counts of the kinds: exact, and
+    its cost does not grow with n.
     """
     n = len(in_pool)
     if n == 0:
