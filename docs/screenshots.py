@@ -12,8 +12,10 @@ from contextlib import chdir, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
+from rich.text import Text
 
 from cluster.lake import Lake
 from jobs.config import load_profile
@@ -25,9 +27,10 @@ from jobs.report import show_evaluation, show_run
 from jobs.run import Resources, run
 from jobs.show import Shown, show
 from jobs.show_report import show_request
+from jobs.show_slate_report import show_slate
 from jobs.status import status
 from jobs.status_report import show_status
-from jobs.synth import synth
+from jobs.synth import synth, synth_agents
 from jobs.train.job import Wanted, train
 from models.registry import load_ranker
 
@@ -40,6 +43,14 @@ embedder: null
 recall: {channels: [bm25, bm25_window], pool_size: 128}
 slates: {policies: [recall_order, lambdarank, oracle], budgets: [300, 900], style: lean}
 """
+MEMORY_PROFILE = "remembering.yaml"
+MEMORY_TEXT = """\
+name: remembering
+embedder: null
+recall: {channels: [bm25], pool_size: 128}
+memory: {cut: {reader_tokens: 200, agent_tokens: 200}, piece_tokens: 64, excerpt_tokens: 80, rho_reader: 0.2}
+slates: {policies: [flexamem], budgets: [1000], style: lean}
+"""
 _FONTS = re.compile(r"@font-face \{.*?\}", re.DOTALL)
 
 
@@ -50,6 +61,7 @@ def main(images: Path = IMAGES) -> None:
         # The ranker is registered in a store that goes with the folder.
         os.environ["MLFLOW_TRACKING_URI"] = f"sqlite:///{folder}/mlflow.db"
         _take_all(images)
+        _take_memory(images)
 
 
 def _take_all(images: Path) -> None:
@@ -78,6 +90,41 @@ def _take_all(images: Path) -> None:
         show_evaluation(measured, about, out)
 
 
+def _take_memory(images: Path) -> None:
+    """A slate of each recovery mode: pieces for a question, units for the next step of a task."""
+    Path(MEMORY_PROFILE).write_text(MEMORY_TEXT, encoding="utf-8")
+    profile = load_profile(MEMORY_PROFILE)
+    lake = Lake.init("remembered")
+    synth(Path("chats.json"), 6, 8, seed=3)
+    synth_agents(Path("agents.json"), 4, (40, 50), seed=3)
+    ingest(lake, "chats.json", "longmemeval", {})
+    ingest(lake, "agents.json", "mini-swe-agent", {"requests": "every-step"})
+    run(lake, profile, Resources(WORKERS), None, None)
+    for mode, shown in (("pieces", _resolved(lake, "reader")), ("units", _resolved(lake, "agent"))):
+        assert shown.slate is not None
+        command = f"show lake {shown.request['request_id']}"
+        with picture(images, f"show-{mode}", command, MEMORY_PROFILE) as out:
+            out.print(Text(shown.request["text"].splitlines()[0], style="bold"))
+            show_slate(shown.slate, ("bm25",), None, out)
+
+
+def _resolved(lake: Lake, mode: str) -> Shown:
+    """The first question whose slate has records and all of its evidence, or the first step, well into a task, whose
+    slate has all three resolutions."""
+    asked = lake.scan("requests").filter(mode=mode).sort("history_id", "seen_turn", "request_id")
+    if mode == "agent":
+        asked = asked.filter(pl.col("seen_turn") > 30)
+    wanted = {"record", "excerpt"} if mode == "reader" else {"record", "excerpt", "raw"}
+    for history_id, request_id in asked.select("history_id", "request_id").collect().iter_rows():
+        shown = show(lake, "remembering", None, request_id, history_id)
+        assert shown.slate is not None
+        marked = shown.slate.turns["evidence"].drop_nulls().n_unique()
+        told = mode == "agent" or shown.evidence.turns.height > 0
+        if told and set(shown.slate.turns["resolution"]) == wanted and marked == shown.evidence.turns.height:
+            return shown
+    raise LookupError(f"no slate of mode {mode} has parts of resolutions {', '.join(sorted(wanted))}")
+
+
 def _arrive(lake: Lake, seed: int) -> None:
     source = Path(f"night-{seed}.json")
     synth(source, HISTORIES, SESSIONS, seed)
@@ -98,11 +145,11 @@ def _telling(lake: Lake, profile_name: str) -> Shown:
 
 
 @contextmanager
-def picture(images: Path, name: str, command: str) -> Iterator[Console]:
+def picture(images: Path, name: str, command: str, profile: str = PROFILE) -> Iterator[Console]:
     """A terminal whose screen becomes `<name>.svg`, under the command that was typed."""
     out = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     yield out
-    drawn = out.export_svg(title=f"slatemill {command} --profile {PROFILE}", theme=MONOKAI, unique_id=name)
+    drawn = out.export_svg(title=f"slatemill {command} --profile {profile}", theme=MONOKAI, unique_id=name)
     # Fonts from elsewhere would make every reader's browser ask there: the reader's own will do.
     (images / f"{name}.svg").write_text(_FONTS.sub("", drawn), encoding="utf-8")
 

@@ -84,7 +84,7 @@ def _resolutions(slate: OneSlate) -> Text:
         if rows.height:
             said.append(f"{resolution}: {rows.height:,} of {int(rows['n_tokens'].sum()):,} tokens", style=color)
             said.append("   ")
-    said.append("beside the text: rank; ★ and the number of an evidence turn\n", style="dim")
+    said.append("\n beside the text: rank; ★ and the number of an evidence turn\n", style="dim")
     return said
 
 

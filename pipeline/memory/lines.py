@@ -152,14 +152,20 @@ class Writer:
 
     def _write(self, span: Span) -> tuple[str, str, dict[str, Any]]:
         turns = self._view.notes.turns
-        text = turns.text[span.place][span.start : span.end].rstrip()
+        whole = turns.text[span.place]
+        text = whole[span.start : span.end].rstrip()
+        start = span.start
+        if start and whole[start - 1] != "\n":
+            # Cut within a line: the blank between two words is no indent.
+            text = text.lstrip(" ")
+            start = whole.index(text, start)
         unit = self._view.unit_at(span.place, span.start)
         shown = {
             **self._item(unit, "", None, 0),
             "session_index": int(turns.session_index[span.place]),
             "turn_index": int(turns.turn_index[span.place]),
-            "start": span.start,
-            "end": span.start + len(text),
+            "start": start,
+            "end": start + len(text),
         }
         return self._said_by(span), text + self._tag(span, unit, text), shown
 

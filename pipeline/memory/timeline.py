@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby
+from operator import itemgetter
 
 from pipeline.memory.notes import NO_RECORD
 from pipeline.memory.view import View
@@ -43,25 +45,35 @@ class Tree:
         }
 
     def within(self, room: int) -> list[Entry]:
-        """The entries, by time, that are left once they take no more than `room` tokens: merged, and where that is not
-        enough without the oldest."""
+        """The entries, by time, that are left once they take no more than `room` tokens.
+
+        Where merging is not enough the oldest are left out: of the entries as they are after merging none, one, two and
+        more levels, the newest that fit, and of these the ones that tell of the most units.
+        """
         entries = dict(self._entries)
         total = sum(entry.n_tokens for entry in entries.values())
-        for level, node in self._nodes():
-            if total <= room:
-                break
-            below = [leaf for leaf in entries if leaf // FANOUT**level == node]
-            merged = self._tokens_of_node[level, node]
-            saved = sum(entries[leaf].n_tokens for leaf in below) - merged
-            if saved <= 0:
-                continue
-            units = tuple(sorted(unit for leaf in below for unit in entries.pop(leaf).units))
-            entries[node * FANOUT**level] = Entry(units, merged, (level, node))
-            total -= saved
-        kept = sorted(entries.values(), key=lambda entry: entry.units)
-        while kept and total > room:
-            total -= kept.pop(0).n_tokens
-        return kept
+        by_level = [dict(entries)]
+        for level, nodes in groupby(self._nodes(), key=itemgetter(0)):
+            for _, node in nodes:
+                if total <= room:
+                    return _by_time(entries)
+                total -= self._merge(entries, level, node)
+            by_level.append(dict(entries))
+        if total <= room:
+            return _by_time(entries)
+        newest = [_newest(_by_time(of_level), room) for of_level in by_level]
+        return max(newest, key=lambda kept: sum(len(entry.units) for entry in kept))
+
+    def _merge(self, entries: dict[int, Entry], level: int, node: int) -> int:
+        """Puts a merged record in the place of what it stands for, if that saves tokens; returns how many."""
+        below = [leaf for leaf in entries if leaf // FANOUT**level == node]
+        merged = self._tokens_of_node[level, node]
+        saved = sum(entries[leaf].n_tokens for leaf in below) - merged
+        if saved <= 0:
+            return 0
+        units = tuple(sorted(unit for leaf in below for unit in entries.pop(leaf).units))
+        entries[node * FANOUT**level] = Entry(units, merged, (level, node))
+        return saved
 
     def _nodes(self) -> list[tuple[int, int]]:
         """The nodes that may be shown, in the order in which they are merged."""
@@ -70,3 +82,14 @@ class Tree:
             for level, node in self._tokens_of_node
             if all(leaf in self._unit_of_leaf for leaf in range(node * FANOUT**level, (node + 1) * FANOUT**level))
         )
+
+
+def _by_time(entries: Mapping[int, Entry]) -> list[Entry]:
+    return sorted(entries.values(), key=lambda entry: entry.units)
+
+
+def _newest(entries: Sequence[Entry], room: int) -> list[Entry]:
+    """The longest run of newest entries that fits."""
+    used = list(accumulate(entry.n_tokens for entry in reversed(entries)))
+    fitting = sum(tokens <= room for tokens in used)
+    return list(entries[len(entries) - fitting :])

@@ -10,10 +10,10 @@ from itertools import chain
 from pipeline.records.actions import Step
 from pipeline.records.facts import cut, facts
 from pipeline.records.labels import description, keywords
-from pipeline.records.lengths import clipped, one_line
+from pipeline.records.lengths import clipped, length, one_line
 from pipeline.records.merge import merged
 from pipeline.records.reading import Reading, speaker
-from pipeline.records.record import Fact, MergedRecord, Record, UnitText, UnitTurn
+from pipeline.records.record import RECORD_WORDS, Fact, MergedRecord, Record, UnitText, UnitTurn
 from pipeline.records.tags import tags_of_chat, tags_of_steps
 from pipeline.records.telling import Telling, said, tellings
 from pipeline.records.trace import parsed_turn, trace
@@ -26,6 +26,8 @@ _LEAST_FACT = 1.5
 _TASK = 600
 """Characters: what an agent is asked to do stands first, how it may do so stands below."""
 _TASK_WORDS = 40
+_LEAST_WORDS = 32
+"""Of a record, however short its unit is."""
 
 
 class RuleWriter:
@@ -49,18 +51,19 @@ class RuleWriter:
     def _of_chat(self, unit: UnitText) -> Record:
         found = tellings(unit.turns)
         reading = Reading(found, unit.session_time)
-        chosen = reading.chosen()
-        text = reading.text(chosen)
+        words = _room(unit)
+        chosen = reading.chosen(words)
+        text = reading.text(chosen, words)
         if not text:
             return self._nothing(unit)
         tags = tags_of_chat(Counter(chain.from_iterable(telling.terms for telling in found)))
-        words = keywords([telling.sentence for telling in found], (turn.speaker for turn in unit.turns))
+        found_by = keywords([telling.sentence for telling in found], (turn.speaker for turn in unit.turns))
         who = list(dict.fromkeys(speaker(turn) for turn in unit.turns))
-        about = description(who, tags, words)
-        return Record(self.name, "ok", text, words, tags, about, _facts_of_chat(unit, found, chosen))
+        about = description(who, tags, found_by)
+        return Record(self.name, "ok", text, found_by, tags, about, _facts_of_chat(unit, found, chosen))
 
     def _of_steps(self, unit: UnitText) -> Record:
-        text = trace(unit.turns)
+        text = trace(unit.turns, _room(unit))
         if not text:
             return self._nothing(unit)
         steps = [(turn, parsed_turn(turn)) for turn in unit.turns]
@@ -73,6 +76,12 @@ class RuleWriter:
         first = next((turn for turn in unit.turns if one_line(turn.text)), None)
         text = f"{speaker(first)}: {clipped(one_line(first.text[:1000]), _FIRST_WORDS)}" if first else NOTHING
         return Record(self.name, "nothing", text, (), (), "", ())
+
+
+def _room(unit: UnitText) -> int:
+    """The words of a unit's record: as many as any may have, but no more than a third of what it tells of."""
+    told = sum(length(turn.text) for turn in unit.turns)
+    return min(RECORD_WORDS, max(_LEAST_WORDS, told // 3))
 
 
 def _facts_of_chat(unit: UnitText, found: Sequence[Telling], chosen: Sequence[int]) -> tuple[Fact, ...]:

