@@ -18,11 +18,17 @@ SEED_RECIPE = "agentmemrec"
 TUNED = "tuned"
 
 
-def commands(source: str, train: str, test: str, profiles: list[str], workers: str) -> list[list[str]]:
-    """The commands in order, without the word slatemill."""
+def stored(source: str, train: str, test: str) -> list[list[str]]:
+    """The commands that make the two lakes, without the word slatemill."""
     made: list[list[str]] = []
     for lake, items in (("learned", train), ("asked", test)):
         made += [["init", lake], ["ingest", lake, source, "--items", items]]
+    return made
+
+
+def commands(profiles: list[str], workers: str) -> list[list[str]]:
+    """The commands that follow, in order."""
+    made: list[list[str]] = []
     for profile in profiles:
         with_it = ["--profile", profile, "--workers", workers]
         if profile == TUNED:
@@ -38,25 +44,35 @@ def commands(source: str, train: str, test: str, profiles: list[str], workers: s
     return made
 
 
-def main() -> None:
-    """Runs them one after the other; ends with the exit code of the first that fails."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+def arguments(about: str, folder: str) -> argparse.ArgumentParser:
+    """What such a script is told on its command line."""
+    parser = argparse.ArgumentParser(description=about.split("\n", maxsplit=1)[0])
     parser.add_argument("source", type=Path, help="LoCoMo's JSON")
     parser.add_argument("--train", default="0-2", help="conversations to learn from")
     parser.add_argument("--test", default="3-5", help="conversations to be asked")
-    parser.add_argument("--profiles", default="agentmemrec,default,tuned")
-    parser.add_argument("--folder", type=Path, default=Path(".locomo"))
+    parser.add_argument("--folder", type=Path, default=Path(folder))
     parser.add_argument("--workers", default=str(os.cpu_count() or 1))
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
+    return parser
+
+
+def execute(lines: list[list[str]], folder: Path) -> None:
+    """Runs commands one after the other in a folder; ends with the exit code of the first that fails."""
+    folder.mkdir(parents=True, exist_ok=True)
     program = "import sys; sys.argv[0] = 'slatemill'; from jobs.cli import main; main()"
-    for words in commands(
-        str(given.source.resolve()), given.train, given.test, given.profiles.split(","), given.workers
-    ):
+    for words in lines:
         print(f"$ slatemill {shlex.join(words)}", flush=True)
-        done = subprocess.run([sys.executable, "-c", program, *words], cwd=given.folder, check=False)
+        done = subprocess.run([sys.executable, "-c", program, *words], cwd=folder, check=False)
         if done.returncode:
             sys.exit(done.returncode)
+
+
+def main() -> None:
+    """Makes the lakes, and runs, evaluates and compares the profiles."""
+    parser = arguments(__doc__ or "", ".locomo")
+    parser.add_argument("--profiles", default="agentmemrec,default,tuned")
+    given = parser.parse_args()
+    lakes = stored(str(given.source.resolve()), given.train, given.test)
+    execute([*lakes, *commands(given.profiles.split(","), given.workers)], given.folder)
 
 
 if __name__ == "__main__":

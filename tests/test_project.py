@@ -57,7 +57,7 @@ def test_the_wheel_works_outside_the_clone(tmp_path):
         f"assert all(m.__file__.startswith({str(target)!r}) for m in (jobs, pipeline, models, cluster))\n"
         "from jobs.config import load_profile\n"
         "from jobs.names import profile_names\n"
-        "shipped = ['agentmemrec', 'compared', 'default', 'flexamem', 'lexical', 'tuned']\n"
+        "shipped = ['agentmemrec', 'agents', 'compared', 'default', 'flexamem', 'lexical', 'tuned']\n"
         "assert [load_profile(name).name for name in profile_names()] == shipped\n"
         "from jobs.ranker_choice import ranker_for\n"
         "assert ranker_for(load_profile('default'), None)[1] == 'shipped/default'\n"

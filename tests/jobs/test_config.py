@@ -13,7 +13,7 @@ pytestmark = pytest.mark.flash
 
 
 def test_every_profile_that_ships_is_valid_and_named_like_its_file():
-    assert profile_names() == ["agentmemrec", "compared", "default", "flexamem", "lexical", "tuned"]
+    assert profile_names() == ["agentmemrec", "agents", "compared", "default", "flexamem", "lexical", "tuned"]
     assert [load_profile(name).name for name in profile_names()] == profile_names()
 
 
@@ -68,7 +68,7 @@ def test_a_ranker_learns_from_the_features_that_are_named_for_it_or_from_all():
 
 
 def test_an_unknown_profile_names_those_there_are():
-    with pytest.raises(ConfigError, match="agentmemrec, compared, default, flexamem, lexical, tuned"):
+    with pytest.raises(ConfigError, match="agentmemrec, agents, compared, default, flexamem, lexical, tuned"):
         load_profile("nope")
 
 
