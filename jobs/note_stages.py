@@ -90,10 +90,8 @@ def vector_stages(profile: Profile) -> list[Stage]:
     """Vectors of records, links between them and vectors of spans, of a profile with `memory` and an embedder."""
     if profile.memory is None or profile.embedder is None:
         return []
-    config = profile.embedder.windowed
-    identity = embedder_identity(config)
     embedded = embedded_choice(profile)
-    schema = schemas.unit_vectors(identity.dim)
+    schema = schemas.unit_vectors(embedder_identity(profile.embedder.windowed).dim)
     vectors = Input("unit_vectors", embedded, schema)
     records = Input("records", ("writer", writer_id(profile)), schemas.RECORDS)
     return [
@@ -104,10 +102,8 @@ def vector_stages(profile: Profile) -> list[Stage]:
             {"records": records},
             "records",
             shards.of_unit_vectors,
-            identities=(identity.text,),
-            model=ModelSpec(identity.choice_id, partial(SentenceEmbedder, config)),
-            costly=True,
             unit=_OF_SESSION,
+            **_embedding(profile),
         ),
         stage(
             "links",
@@ -128,25 +124,30 @@ def _span_stages(profile: Profile) -> list[Stage]:
         return []
     assert profile.embedder is not None
     assert profile.memory is not None
-    config = profile.embedder.windowed
-    identity = embedder_identity(config)
     return [
         stage(
             "span_vectors",
             spans_choice(profile),
-            schemas.span_vectors(identity.dim),
+            schemas.span_vectors(embedder_identity(profile.embedder.windowed).dim),
             {
                 "pieces": Input("pieces", ("cut", profile.memory.pieces_id), schemas.PIECES),
                 "turns": Input("turns", None, schemas.TURNS),
             },
             "pieces",
             shards.of_span_vectors,
-            identities=(identity.text,),
-            model=ModelSpec(identity.choice_id, partial(SentenceEmbedder, config)),
-            costly=True,
             unit=_OF_SESSION,
+            **_embedding(profile),
         )
     ]
+
+
+def _embedding(profile: Profile) -> dict[str, Any]:
+    """What stages that embed have in common."""
+    assert profile.embedder is not None
+    config = profile.embedder.windowed
+    identity = embedder_identity(config)
+    model = ModelSpec(identity.choice_id, partial(SentenceEmbedder, config))
+    return {"identities": (identity.text,), "model": model, "costly": True}
 
 
 def reads_spans(profile: Profile) -> bool:

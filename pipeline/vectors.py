@@ -72,14 +72,7 @@ def unit_vectors(records: pa.Table, embedder: Embedder) -> tuple[pa.Table, pa.Ta
     texts = frame.select(pl.concat_str("text", words, "description", separator=" ")).to_series()
     rows, windows = _embed_distinct(texts, embedder)
     vectors = _unit_mean(rows, windows, len(frame))
-    bad = _not_finite(vectors)
-    keys = frame.select(unit_vectors_schema(embedder.dim).names[:-1])
-    kept = keys.filter(~bad).to_arrow().cast(pa.schema(list(unit_vectors_schema(embedder.dim))[:-1]))
-    table = kept.append_column(
-        unit_vectors_schema(embedder.dim).field("vector"), _vector_column(vectors[~bad], embedder.dim)
-    )
-    lost = keys.filter(bad).select("history_id", "session_index")
-    return table, not_finite(lost, f"embedder {embedder.name}")
+    return _with_vectors(frame, vectors, unit_vectors_schema(embedder.dim), embedder)
 
 
 def span_vectors(pieces: pa.Table, turns: pa.Table, embedder: Embedder) -> tuple[pa.Table, pa.Table]:
@@ -107,11 +100,17 @@ def span_vectors(pieces: pa.Table, turns: pa.Table, embedder: Embedder) -> tuple
     )
     rows, windows = _embed_distinct(spans["part"], embedder)
     vectors = _unit_mean(rows, windows, len(spans))
+    return _with_vectors(spans, vectors, span_vectors_schema(embedder.dim), embedder)
+
+
+def _with_vectors(
+    frame: pl.DataFrame, vectors: Vectors, schema: pa.Schema, embedder: Embedder
+) -> tuple[pa.Table, pa.Table]:
+    """The rows of `frame` as `schema` has them, their vectors last; and QUARANTINE of those that are not finite."""
     bad = _not_finite(vectors)
-    schema = span_vectors_schema(embedder.dim)
-    kept = spans.filter(~bad).select(schema.names[:-1]).to_arrow().cast(pa.schema(list(schema)[:-1]))
+    kept = frame.filter(~bad).select(schema.names[:-1]).to_arrow().cast(pa.schema(list(schema)[:-1]))
     table = kept.append_column(schema.field("vector"), _vector_column(vectors[~bad], embedder.dim))
-    lost = spans.filter(bad).select("history_id", "session_index")
+    lost = frame.filter(bad).select("history_id", "session_index")
     return table, not_finite(lost, f"embedder {embedder.name}")
 
 
