@@ -44,6 +44,7 @@ _TERMS = {
     "r_rank": "of those, the share whose slate shows all of it",
     "complete": "r_pool x r_rank: the share of slates that hold all the evidence",
     "95%": "where that share lies, as far as so few requests can tell",
+    "share": "the share of the evidence turns that slates show",
     "tokens": "mean length of a slate",
     "kappa": "sessions that the evidence of a request lies in; from 2 on it is hard",
     "recall_order": "the turns as recall has them, by words and meaning together",

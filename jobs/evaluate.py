@@ -115,13 +115,13 @@ def _by_best_piece(
     ours, theirs = pair
     if not {ours, theirs} <= set(results["policy"].unique()):
         return []
-    reader_tokens = MemoryOptions.model_validate(taken.config["memory"]).cut.reader_tokens
+    cut = MemoryOptions.model_validate(taken.config["memory"]).cut
     ranks = []
     for part in parts:
         requests = with_batch(lake, part, "requests", schemas.REQUESTS, [*_ASKED, "text"])
         counted = requests.join(results, on=schemas.REQUEST_KEY, how="semi")
         labels, turns, units, pieces = (_read(lake, part, name) for name in ("labels", "turns", "units", "pieces"))
-        ranks.append(best_piece_ranks(counted, labels, turns, units, pieces, reader_tokens, taken.config["as_of"]))
+        ranks.append(best_piece_ranks(counted, labels, turns, units, pieces, cut, taken.config["as_of"]))
     return by_best_piece(results, pl.concat(ranks), ours, theirs, draws, seed)
 
 

@@ -15,6 +15,7 @@ from pipeline.memory.notes import Notes, NoteTables, notes
 from pipeline.memory.view import View
 from pipeline.recall.analyzer import analyze
 from pipeline.recall.history import Floats, Mask, Request
+from pipeline.units.cut import CutOptions
 
 PAIR = ("unit_recovery", "piece_recovery")
 """The policies that are compared, where none are named."""
@@ -37,7 +38,7 @@ def best_piece_ranks(
     turns: pa.Table,
     units: pa.Table,
     pieces: pa.Table,
-    reader_tokens: int,
+    cut: CutOptions,
     as_of: str = "arrival",
 ) -> pl.DataFrame:
     """The rank, from 1, that BM25 gives to the best piece of each request's evidence: history_id, request_id, rank.
@@ -46,7 +47,7 @@ def best_piece_ranks(
     the earlier piece comes first. rank is null where no evidence piece scores above zero: none has a word of the
     request that tells pieces apart. A request of which no evidence piece is visible has no row. `requests` is REQUESTS
     (without answer) with the `seq` of their batch; unless the run read `as_of` latest, they see what arrived up to it.
-    `turns`, `units` and `pieces` as their schemas, `reader_tokens` is the length of a reader's unit.
+    `turns`, `units` and `pieces` as their schemas, `cut` says how long units are.
     """
     known = requests.join(_frame(labels).select(_KEY).unique(), on=_KEY, how="semi").sort(_KEY)
     found = [pl.DataFrame(schema=_SCHEMA)]
@@ -63,7 +64,7 @@ def best_piece_ranks(
         evidence = dict(_frame(labels).join(asked, on=_KEY, how="semi").group_by(_KEY))
         for history in notes(noted):
             rows = of_history[(history.history_id,)]
-            found.append(pl.DataFrame(list(_ranks(history, rows, evidence, reader_tokens)), _SCHEMA, orient="row"))
+            found.append(pl.DataFrame(list(_ranks(history, rows, evidence, cut)), _SCHEMA, orient="row"))
     return pl.concat(found)
 
 
@@ -89,7 +90,7 @@ def by_best_piece(
 
 
 def _ranks(
-    history: Notes, asked: pl.DataFrame, evidence: dict[tuple[object, ...], pl.DataFrame], reader_tokens: int
+    history: Notes, asked: pl.DataFrame, evidence: dict[tuple[object, ...], pl.DataFrame], cut: CutOptions
 ) -> Iterator[tuple[str, str, int | None]]:
     """History, request and rank of each request that sees a piece of its evidence."""
     views: dict[tuple[object, ...], View] = {}
@@ -101,7 +102,7 @@ def _ranks(
         time = np.datetime64(asked_at, "us")
         if (asked_at, session, turn) not in views:
             seen = Request(request_id, time, session, turn, _NO_TERMS, None)
-            views[asked_at, session, turn] = View(history, seen, reader_tokens)
+            views[asked_at, session, turn] = View(history, seen, cut)
         view = views[asked_at, session, turn]
         cited = evidence[history.history_id, request_id].select("session_index", "turn_index").iter_rows()
         holds = _holds(view, [place[turn] for turn in cited if turn in place])

@@ -21,7 +21,7 @@ T = TypeVar("T")
 USABLE = 0.95
 """The share of a budget that is used (FlexA-Mem, arXiv 2610.33274, section 3)."""
 WINDOW = 0.25
-"""The share of a budget that the recent window may take, beyond its newest unit."""
+"""The share of a budget that the recent window may take, beyond its newest unit; never more than NEWEST."""
 NEWEST = 0.75
 """The share of the allowance that the newest unit may take: one that is longer keeps its head and its tail."""
 
@@ -109,9 +109,10 @@ class Call:
         newest = len(self.view) - 1
         taken = [newest]
         used = self.raw_tokens(newest)
+        most = min(WINDOW * self.budget, NEWEST * self.total)
         for unit in range(newest - 1, -1, -1):
             used += self.raw_tokens(unit)
-            if used > WINDOW * self.budget:
+            if used > most:
                 break
             taken.append(unit)
         return tuple(reversed(taken))

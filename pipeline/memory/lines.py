@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -17,6 +18,8 @@ PIECES_BELOW = "Verbatim:"
 """Heads the pieces below a timeline."""
 UNITS_BELOW = "Recovered:"
 """Heads the units below a timeline."""
+_BLOCK = re.compile(r"\$ |=>$", re.MULTILINE)
+"""What a block of a step begins with."""
 _COMMAND = 60
 """Characters of a command that label a part of what came of it."""
 
@@ -55,8 +58,9 @@ class Writer:
         return Line(f"{self._label(unit, unit)} {told}", self._item(unit, "record", None, rank))
 
     def merged(self, units: Sequence[int], text: str) -> Line:
-        """A merged record, which stands for the records of `units`."""
-        return Line(f"{self._label(units[0], units[-1])} {text}", self._item(units[0], "record", None, 0))
+        """A merged record, which stands for the records of `units`: `[u1-u3, u8 · 8 May 2023 - 1 June 2023] text`."""
+        label = self._label(units[0], units[-1]).replace(f"u{units[0] + 1}-u{units[-1] + 1}", _runs(units), 1)
+        return Line(f"{label} {text}", self._item(units[0], "record", None, 0))
 
     def excerpt(self, unit: int, pieces: Sequence[int], rank: int, score: float | None) -> list[Line]:
         """The record of a unit, if it has one, with `pieces` (places among the view's) below it."""
@@ -188,8 +192,8 @@ class Writer:
                 self._openings[name] = self._style.opening(self._style.alone(name))
             return self._openings[name]
         number = f"step {self._view.step[span.place]}"
-        if span.start:
-            command = next((line for line in turns.text[span.place].splitlines() if line.startswith("$ ")), "")
+        if span.start and not _BLOCK.match(turns.text[span.place], span.start):
+            command = _command_before(turns.text[span.place], span.start)
             shortened = command[:_COMMAND] + ("..." if len(command) > _COMMAND else "")
             return f"[{number} · {shortened}]" if command else f"[{number}, continued]"
         return f"[{number}]"
@@ -224,3 +228,20 @@ class Writer:
         times = [view.notes.turns.session_time[place] for place in (first, last)]
         days = list(dict.fromkeys(day(time) for time in times if time is not None))
         return " - ".join(days)
+
+
+def _command_before(text: str, end: int) -> str:
+    """The first line of the last command of a step that begins before a place; empty where there is none."""
+    commands = [line for line in text[:end].splitlines() if line.startswith("$ ")]
+    return commands[-1] if commands else ""
+
+
+def _runs(units: Sequence[int]) -> str:
+    """`u1-u3, u8`, of units in order."""
+    runs: list[list[int]] = []
+    for unit in units:
+        if runs and unit == runs[-1][-1] + 1:
+            runs[-1].append(unit)
+        else:
+            runs.append([unit])
+    return ", ".join(f"u{run[0] + 1}" + (f"-u{run[-1] + 1}" if len(run) > 1 else "") for run in runs)

@@ -218,7 +218,7 @@ def _coded(pieces: pl.DataFrame) -> tuple[Lists, dict[str, int]]:
     codes = {term: code for code, term in enumerate(known.to_list())}
     values = flat.replace_strict(known, pl.Series(range(len(known)), dtype=pl.Int64), return_dtype=pl.Int64)
     lengths = pieces["terms"].list.len().to_numpy().astype(np.int64)
-    return Lists(values.to_numpy(), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)), codes
+    return Lists(_ints(values), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)), codes
 
 
 def _nodes(merged: pl.DataFrame | None) -> dict[tuple[int, int], str]:

@@ -118,19 +118,23 @@ def unit_recovery(
 
 
 def unit_share(call: Call, found: Candidates) -> int:
-    """The room of the timeline beside recovered units (section 3.2): its share of the allowance, or what they leave.
-
-    For an agent the share is that of the larger of the allowance and the allowance beside a full window, and is all:
-    then what was merged at one step stays merged at the next. What does not fit beside a window that is larger still is
-    hidden for this call.
-    """
-    if call.is_agent:
-        return min(int(call.rho * max(call.allowance, call.full_window_allowance)), call.allowance)
+    """The room of the timeline beside recovered units (section 3.2): its share, or what all of them leave, raw."""
     raw = sum(
         max(call.raw_tokens(unit) - (call.record_tokens(unit) if call.view.has_record[unit] else 0), 0)
         for unit in found.units
     )
-    return max(int(call.rho * call.allowance), call.allowance - raw)
+    return max(share(call), call.allowance - raw)
+
+
+def share(call: Call) -> int:
+    """The timeline's share of the allowance (section 3.2).
+
+    For an agent it is a share of the larger of the allowance and the allowance beside a full window (appendix A), so
+    that a long newest unit hardly changes what is merged; what then does not fit is hidden for this call.
+    """
+    if call.is_agent:
+        return min(int(call.rho * max(call.allowance, call.full_window_allowance)), call.allowance)
+    return int(call.rho * call.allowance)
 
 
 def piece_recovery(call: Call, order: Ints, scores: Floats, *, with_timeline: bool = True) -> Draft:
@@ -138,10 +142,7 @@ def piece_recovery(call: Call, order: Ints, scores: Floats, *, with_timeline: bo
 
     `order` has places among the view's pieces, `scores` is of all of them.
     """
-    share = int(call.rho * call.allowance) if with_timeline else 0
-    if call.is_agent and with_timeline:
-        share = min(int(call.rho * max(call.allowance, call.full_window_allowance)), call.allowance)
-    entries = timeline(call, share) if with_timeline else ()
+    entries = timeline(call, share(call)) if with_timeline else ()
     room = call.allowance - sum(entry.n_tokens for entry in entries)
     return Draft(entries, picked=fitting_pieces(call, order, scores, room))
 

@@ -34,14 +34,14 @@ _HEAD = 10
 def signals(call: Call) -> list[float]:
     """The value of each of SIGNALS.
 
-    Logarithms of the allowance and of the tokens of all past units over it; terms of the request, and the share of them
-    that the best piece has; what the second best unit is worth to the best, by three measures; of how many units the
-    best pieces are, in two orders; tokens of the best unit over the allowance.
+    Logarithms of the allowance and of the tokens of all visible turns over it; terms of the request, and the share of
+    them that the best piece has; what the second best unit is worth to the best, by three measures; of how many units
+    the best pieces are, in two orders; tokens of the best unit over the allowance.
     """
     view, notes = call.view, call.view.notes
     bm25, (ranked, _) = call.bm25(call.query), ranked_pieces(call)
     order = call.piece_order
-    n_tokens = int(notes.units.n_tokens[view.row[list(call.past)]].sum()) if call.past else 0
+    n_tokens = int(notes.turns.n_tokens[view.seen].sum())
     by_turns, by_ranker = (measure(call)[: len(call.past)] for measure in (of_choice, of_ranker))
     of_unit = np.zeros(len(view))
     np.maximum.at(of_unit, view.unit_of, bm25)

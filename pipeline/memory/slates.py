@@ -14,11 +14,12 @@ import pyarrow as pa
 from models.interfaces import ModeChoice, Ranker, TokenCounter
 from pipeline import schemas
 from pipeline.memory.call import Asked, Call, Counts
-from pipeline.memory.draft import Rendered, rendered, settle
+from pipeline.memory.designs.filling import something_relevant
+from pipeline.memory.draft import Draft, Rendered, rendered, settle
 from pipeline.memory.lines import Line, Span, Writer
 from pipeline.memory.notes import Notes, NoteTables, notes
 from pipeline.memory.options import MemoryOptions
-from pipeline.memory.registry import AUTO, MEMORY_POLICIES, require_mode_choice
+from pipeline.memory.registry import AUTO, MEMORY_POLICIES, MemoryPolicy, require_mode_choice
 from pipeline.memory.view import View
 from pipeline.policies.orders import Order, lambdarank_order
 from pipeline.policies.slates import SlateOptions
@@ -107,7 +108,7 @@ def _of_history(
     for request, asked in requests.over(history):
         bound = (request.asked_at.astype(np.int64), request.seen_session, request.seen_turn)
         if bound not in views:
-            view = View(history, request, memory.cut.reader_tokens)
+            view = View(history, request, memory.cut)
             views[bound] = (view, Writer(view, style, _tags_until(request, memory)))
         view, writer = views[bound]
         whole = transcript(view, writer, style)
@@ -128,7 +129,13 @@ def _slates(call: Call, whole: Sequence[Line], policies: Sequence[str]) -> dict[
         shown = rendered(whole, call)
         if shown.n_tokens <= call.total:
             return dict.fromkeys(policies, shown)
-    return {name: settle(MEMORY_POLICIES[name](call), call) for name in policies}
+    return {name: _shown(MEMORY_POLICIES[name], call) for name in policies}
+
+
+def _shown(policy: MemoryPolicy, call: Call) -> Rendered:
+    """What a policy shows; where nothing of that has room, the head and the tail of the most relevant unit."""
+    found = settle(policy(call), call)
+    return found if found.text else settle(something_relevant(call, Draft()), call)
 
 
 def transcript(view: View, writer: Writer, style: Style) -> list[Line]:

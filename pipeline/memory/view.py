@@ -11,6 +11,7 @@ from pipeline.memory.notes import NO_RECORD, Notes
 from pipeline.recall.bm25 import Statistics, okapi
 from pipeline.recall.history import Floats, Ints, Mask, Request
 from pipeline.recall.visible import visible
+from pipeline.units.cut import CutOptions
 
 K1, B = 1.2, 0.75
 """Of BM25 over pieces (FlexA-Mem, arXiv 2610.33274, appendix A)."""
@@ -28,7 +29,7 @@ class View:
     which may show one. `piece` has the rows of visible pieces, in order, `unit_of` the unit of each.
     """
 
-    def __init__(self, notes: Notes, request: Request, reader_tokens: int) -> None:
+    def __init__(self, notes: Notes, request: Request, cut: CutOptions) -> None:
         self.notes = notes
         self.seen: Mask = visible(notes.history, request)
         units, turns = notes.units, notes.turns
@@ -40,9 +41,13 @@ class View:
         lengths = [len(turns.text[place]) for place in self.last.tolist()]
         self.end: Ints = np.where(whole, units.end[row], lengths).astype(np.int64)
         self.has_record: Mask = whole & (units.leaf[row] != NO_RECORD)
+        if notes.agent and len(row):
+            # It is open as far as the request knows, though steps that it does not see may have closed it.
+            newest = np.lexsort((units.unit_index[row], units.session_index[row]))[-1]
+            self.has_record[newest] &= units.n_tokens[row[newest]] >= cut.agent_tokens
         if request.seen_session is not None and request.seen_turn is not None:
             of_part = np.flatnonzero(units.session_index[row] == request.seen_session)
-            row = self._left_open(row, of_part, reader_tokens)
+            row = self._left_open(row, of_part, cut.reader_tokens)
         self.row: Ints = row
         self.first: Ints = units.first[row]
         self.start: Ints = units.start[row]

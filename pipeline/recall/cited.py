@@ -27,7 +27,7 @@ class Citations:
         asked = pl.DataFrame(pl.from_arrow(requests.select([*REQUEST_KEY, "text"])))
         keys = asked.select(REQUEST_KEY).iter_rows()
         self._terms = dict(zip(keys, analyze(asked["text"]).to_list(), strict=True))
-        spans = pl.DataFrame(pl.from_arrow(units.select([*UNIT_KEY, "agent", "last_turn"])))
+        spans = pl.DataFrame(pl.from_arrow(units.select([*UNIT_KEY, "agent", "first_turn", "last_turn"])))
         facts = (
             pl.DataFrame(pl.from_arrow(records.select([*UNIT_KEY, "facts"])))
             .join(spans, on=list(UNIT_KEY), how="inner")
@@ -38,6 +38,7 @@ class Citations:
         )
         with_terms = facts.with_columns(terms=analyze(facts["fact"])).drop("fact")
         self._facts = dict(with_terms.group_by("history_id", maintain_order=True))
+        self._spans = dict(spans.sort(*UNIT_KEY).group_by("history_id", maintain_order=True))
         self._of_history: tuple[str, _Facts | None] = ("", None)
 
     def turns(self, history: History, request: Request, visible: Mask) -> Ints:
@@ -55,7 +56,8 @@ class Citations:
     def _of(self, history: History) -> _Facts | None:
         if self._of_history[0] != history.history_id:
             rows = self._facts.get((history.history_id,))
-            self._of_history = (history.history_id, None if rows is None else _Facts(rows, history))
+            facts = None if rows is None else _Facts(rows, self._spans[history.history_id,], history)
+            self._of_history = (history.history_id, facts)
         return self._of_history[1]
 
 
@@ -64,6 +66,7 @@ class _Facts:
     """The facts of one history, in order of their units."""
 
     rows: pl.DataFrame
+    spans: pl.DataFrame
     history: History
 
     def turns(self, terms: list[str], visible: Mask, request: Request) -> Ints:
@@ -85,20 +88,28 @@ class _Facts:
 
     def _seen(self, visible: Mask, request: Request) -> Mask:
         """Which facts the request sees. Of a part that may go on behind what it sees, none of a chat (its last units
-        may yet be cut otherwise), and none of the newest unit of a run."""
-        session, last = self.rows["session_index"].to_numpy(), self.rows["last_turn"].to_numpy()
+        may yet be cut otherwise); and none of the newest unit of a run, which may be open as far as the request knows.
+        """
+        session, agent = self.rows["session_index"].to_numpy(), self.rows["agent"].to_numpy()
         seen: Mask = visible[self._last_place]
         if request.seen_session is not None and request.seen_turn is not None:
-            of_part = session == request.seen_session
-            newest = last[of_part & seen].max(initial=-1)
-            agent = self.rows["agent"].to_numpy()
-            seen = seen & ~(of_part & (~agent | (last == newest)))
+            seen = seen & ~((session == request.seen_session) & ~agent)
+        begun = np.flatnonzero(visible[self._first_places])
+        if len(begun):
+            newest_session, newest_unit = self.spans.select("session_index", "unit_index").row(int(begun[-1]))
+            newest = (session == newest_session) & (self.rows["unit_index"].to_numpy() == newest_unit)
+            seen = seen & ~(agent & newest)
         return seen
 
     @cached_property
     def _place(self) -> dict[tuple[int, int], int]:
         pairs = zip(self.history.session_index.tolist(), self.history.turn_index.tolist(), strict=True)
         return {pair: place for place, pair in enumerate(pairs)}
+
+    @cached_property
+    def _first_places(self) -> Ints:
+        pairs = self.spans.select("session_index", "first_turn").iter_rows()
+        return np.array([self._place[pair] for pair in pairs], np.int64)
 
     @cached_property
     def _last_place(self) -> Ints:

@@ -137,13 +137,13 @@ def _shards(planned: Planned) -> dict[str, dict[str, int]]:
 def test_a_new_version_of_a_stage_that_gives_the_same_rows_leaves_what_follows(tmp_path, monkeypatch):
     lake = stored(tmp_path, ITEMS[:2])
     then_ran(lake)
-    real = graph._stage
+    real = graph.stage
 
     def raised(name, *arguments, **more):
         stage = real(name, *arguments, **more)
         return stage if name != "pools" else replace(stage, version=stage.version + 1)
 
-    monkeypatch.setattr(graph, "_stage", raised)
+    monkeypatch.setattr(graph, "stage", raised)
     planned = then_ran(lake)
     assert causes(planned)["pools"] == {("do", "version", ())}
     assert {outlook for name in FOLLOWING for outlook, *_ in causes(planned)[name]} == {"follow"}

@@ -19,5 +19,6 @@ def once_a_view(call: Call, name: str, made: Callable[[], T]) -> T:
 
 
 def once_a_request(call: Call, name: str, made: Callable[[], T]) -> T:
-    """The same, of one request: budgets and policies share it."""
-    return once_a_view(call, f"{name} of {call.asked.request_id}", made)
+    """The same, of one request and the past that it looks through: with an agent's budget the units of its window
+    change."""
+    return once_a_view(call, f"{name} of {call.asked.request_id} over {len(call.past)}", made)

@@ -39,7 +39,7 @@ def rank(
     ]
     table = pa.Table.from_pylist(labels, LABELS)
     tables = (noted.turns, noted.units, noted.pieces)
-    return best_piece_ranks(requests, table, *tables, MEMORY.cut.reader_tokens, as_of)["rank"].to_list()
+    return best_piece_ranks(requests, table, *tables, MEMORY.cut, as_of)["rank"].to_list()
 
 
 @pytest.mark.flash

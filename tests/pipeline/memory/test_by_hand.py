@@ -75,7 +75,7 @@ def call(allowance: int, query: str = "e7") -> Call:
     """A request under a budget of which 95% are `allowance`."""
     history = five_units()
     bounds = Request("q", np.datetime64("NaT", "us"), None, None, np.zeros(0, np.int64), None)
-    view = View(history, bounds, MEMORY.cut.reader_tokens)
+    view = View(history, bounds, MEMORY.cut)
     nothing = np.full(5, np.nan)
     asked = Asked("q", "reader", query, history.coded([query]), nothing, nothing, nothing)
     budget = -(-allowance * 100 // 95)

@@ -225,3 +225,47 @@ def test_a_request_that_sees_nothing_gets_an_empty_slate():
     rows = slates([turns], [request("When is tea?", asked_at=DAY - timedelta(days=1))])
     assert len(rows) == len(NAMES) * len(BUDGETS)
     assert {(row["text"], row["n_tokens"]) for row in rows} == {("", 0)}
+
+
+def test_a_history_without_a_word_stands_beside_others():
+    turns = [*said(0, "\U0001f44d", history="a"), *said(0, "Tea at nine.", history="b")]
+    rows = slates([turns], [request("Tea?", "q1", history="a"), request("Tea?", "q2", history="b")], (200,))
+    assert {row["text"] for row in rows} == {"# undated\nuser: \U0001f44d", "# undated\nuser: Tea at nine."}
+
+
+@pytest.mark.parametrize("prompt", [0, 200, 380, 440])
+def test_a_window_leaves_what_the_prompt_takes_and_is_never_lost(prompt):
+    memory = MEMORY.model_copy(update={"prompt_tokens": prompt})
+    turns = run([f"Look.\n\n$ cat file{n}\n=>\nline one of {n}\nline two" for n in range(20)])
+    made = stored([turns], [request("Go on.", mode="agent", seen_session=0, seen_turn=20)], memory)
+    for row in memory_slates(made.asked, made.noted, SlateOptions(NAMES, (500,)), memory, COUNTER).to_pylist():
+        assert 0 < row["n_tokens"] <= 475 - prompt
+        assert row["text"].endswith("line two")
+
+
+def test_an_agents_newest_unit_is_open_whether_or_not_steps_that_are_not_seen_closed_it():
+    first = [row | {"session_time": DAY} for row in run(["Look.\n\n$ ls\n=>\na.txt"] * 9)]
+    more = [row | {"session_time": DAY + timedelta(days=9)} for row in run(["Go.\n\n$ cat\n=>\nb"] * 3, session=1)]
+    for bound in ({"asked_at": DAY + timedelta(days=1)}, {"seen_session": 0}):
+        ask = [request("Mend the port.", mode="reader", **bound), request("x", "q0", mode="agent")]
+        alone, grown = (
+            [row for row in slates([part], ask, (120,)) if row["request_id"] == "q"] for part in (first, first + more)
+        )
+        assert alone == grown
+
+
+def test_what_came_of_a_command_is_labelled_with_that_command():
+    long = "\n".join(f"line {n} of what was removed" for n in range(12))
+    turns = run([f"$ cat a.txt\n=>\nshort\n\n$ rm b.txt\n=>\n{long}", *["$ ls\n=>\nnothing here at all"] * 30])
+    asked = [request("Which line was removed?"), request("Go on.", "next", mode="agent")]
+    row, _ = sorted(slates([turns], asked, (300,), ("piece_recovery",)), key=lambda row: row["request_id"] != "q")
+    assert "[step 1 \u00b7 $ rm b.txt]" in row["text"]
+    assert "$ cat a.txt]" not in row["text"]
+
+
+def test_where_no_unit_and_no_record_has_room_the_most_relevant_is_shown_in_part():
+    words = " ".join(f"w{number}" for number in range(200))
+    turns = chat([[f"Tea {words}", "Fine."], [f"Kite {words}", "Fine."]])
+    for row in slates([turns], [request("Tea?")], (60,), ("unit_recovery", "piece_recovery")):
+        assert 0 < row["n_tokens"] <= usable(60, "Tea?")
+        assert any(item["end"] > item["start"] for item in row["items"])
