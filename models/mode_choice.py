@@ -47,7 +47,7 @@ def fit_mode_choice(names: Sequence[str], values: Matrix, gain: Matrix, modes: S
         raise ValueError(f"signals have shape {values.shape}, gains {gain.shape}: a row a request, a column a signal")
     if not (np.isfinite(values).all() and np.isfinite(gain).all()):
         raise ValueError("a signal or a gain is not finite")
-    mean, spread = values.mean(axis=0), values.std(axis=0)
+    mean, spread = values.mean(axis=0), np.round(values.std(axis=0), DECIMALS)
     scale = np.where(spread > 0, spread, 1.0)
     standard = (values - mean) / scale
     penalised = standard.T @ standard + RIDGE * np.eye(len(names))
