@@ -1,4 +1,4 @@
-"""Pieces are scored by BM25 with the paper's constants, over what a request sees; of equal ones the more alike first."""
+"""Pieces are scored by BM25 with the paper's constants over what is visible; of equal ones the more alike comes first."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def test_scores_are_those_of_okapi_over_the_visible_pieces(texts, asked, data):
 
 
 def test_of_equal_pieces_the_one_whose_turn_is_more_like_the_request_comes_first():
-    made = stored([said(0, "red kite", "blue lamp", "red kite", "red kite")], [request("kite")], MEMORY)
+    made = stored(
+        [said(0, "red kite", "blue lamp", "red kite", "a port", "old lamp", "port")], [request("kite")], MEMORY
+    )
     ((call, _),) = calls(made.asked, made.noted, SlateOptions((), (900,)), MEMORY, COUNTER, None)
-    alike = replace(call, asked=replace(call.asked, dense=np.array([0.1, 0.9, 0.8, np.nan])))
-    assert alike.ordered(alike.view.bm25(alike.query)).tolist() == [2, 0, 3, 1]
+    alike = replace(call, asked=replace(call.asked, dense=np.array([0.1, 0.9, 0.8, 0.7, np.nan, 0.5])))
+    assert alike.ordered(alike.view.bm25(alike.query)).tolist() == [2, 0, 1, 3, 5, 4]
