@@ -1,4 +1,4 @@
-"""Pieces are scored by BM25 with the paper's constants over what is visible; of equal ones the more alike comes first."""
+"""Pieces are scored by BM25 with the constants of the paper; of equal ones the more alike comes first."""
 
 from __future__ import annotations
 
