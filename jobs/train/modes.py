@@ -30,7 +30,7 @@ from pipeline.memory.draft import settle
 from pipeline.memory.notes import NoteTables
 from pipeline.memory.registry import AUTO, by_ranked_pieces, by_ranked_units
 from pipeline.memory.signals import SIGNALS, signals
-from pipeline.memory.slates import AskedTables, calls
+from pipeline.memory.slates import AskedTables, calls, passed_through
 from pipeline.policies.orders import score_order
 from pipeline.policies.slates import SlateOptions
 
@@ -124,7 +124,7 @@ def _tried(task: _Task, bucket: int, part: Labelled, wanted: pl.DataFrame, seen:
     counter = token_counter(task.lake.tokenizer)
     rows, slates = [], []
     for call, whole in calls(asked, noted, options, profile.memory, counter, score_order(task.scorer.scores)):
-        if call.counts.lines(whole) <= call.total:
+        if passed_through(call, whole) is not None:
             continue
         key = {
             "history_id": call.view.notes.history_id,

@@ -31,8 +31,7 @@ class Asked:
     """What a request asks and what is known of the turns for it.
 
     `mode` is reader or agent; `query` has the codes of its terms. Of turns, by place, NaN where there is none: `dense`
-    and `late` as the pool has them, `learned` the ranker's score; `position` is the place in the ranker's order.
-    `vector` is of its text.
+    and `late` as the pool has them, `learned` the ranker's score. `vector` is of the request's text.
     """
 
     request_id: str

@@ -110,10 +110,13 @@ class Writer:
         return lines
 
     def spans(self, spans: Sequence[Span], resolution: str, rank: int, score: float | None) -> list[Line]:
-        """Parts of turns, with marks where text between two is left out."""
+        """Parts of turns, but for blank ones, with marks where text between two is left out."""
         lines: list[Line] = []
         before: Span | None = None
+        text = self._view.notes.turns.text
         for span in spans:
+            if not text[span.place][span.start : span.end].strip():
+                continue
             if before is not None and not self._follows(before, span):
                 lines.append(Line(OMITTED))
             lines.append(self._span(span, resolution, rank, score))

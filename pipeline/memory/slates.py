@@ -125,11 +125,17 @@ def _tags_until(request: Request, memory: MemoryOptions) -> date | None:
 
 
 def _slates(call: Call, whole: Sequence[Line], policies: Sequence[str]) -> dict[str, Rendered]:
-    if call.counts.lines(whole) <= call.total + 1:  # the break after the last line counts here, and is not there
-        shown = rendered(whole, call)
-        if shown.n_tokens <= call.total:
-            return dict.fromkeys(policies, shown)
+    if (shown := passed_through(call, whole)) is not None:
+        return dict.fromkeys(policies, shown)
     return {name: _shown(MEMORY_POLICIES[name], call) for name in policies}
+
+
+def passed_through(call: Call, whole: Sequence[Line]) -> Rendered | None:
+    """All that a call sees, where that fits."""
+    if call.counts.lines(whole) > call.total + 1:  # the break after the last line counts here, and is not there
+        return None
+    shown = rendered(whole, call)
+    return shown if shown.n_tokens <= call.total else None
 
 
 def _shown(policy: MemoryPolicy, call: Call) -> Rendered:

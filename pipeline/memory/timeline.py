@@ -66,13 +66,14 @@ class Tree:
 
     def _merge(self, entries: dict[int, Entry], level: int, node: int) -> int:
         """Puts a merged record in the place of what it stands for, if that saves tokens; returns how many."""
-        below = [leaf for leaf in entries if leaf // FANOUT**level == node]
+        size = FANOUT**level
+        below = [leaf for leaf in range(node * size, (node + 1) * size) if leaf in entries]
         merged = self._tokens_of_node[level, node]
         saved = sum(entries[leaf].n_tokens for leaf in below) - merged
         if saved <= 0:
             return 0
         units = tuple(sorted(unit for leaf in below for unit in entries.pop(leaf).units))
-        entries[node * FANOUT**level] = Entry(units, merged, (level, node))
+        entries[node * size] = Entry(units, merged, (level, node))
         return saved
 
     def _nodes(self) -> list[tuple[int, int]]:

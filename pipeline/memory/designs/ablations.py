@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pipeline.memory.call import Call
-from pipeline.memory.designs.filling import something_relevant
 from pipeline.memory.draft import Draft
 from pipeline.memory.recovery import raw_or_nothing, unit_recovery
 from pipeline.memory.relevance import of_choice
@@ -11,14 +10,14 @@ from pipeline.memory.relevance import of_choice
 
 def no_timeline(call: Call) -> Draft:
     """Recovered units alone."""
-    return something_relevant(call, unit_recovery(call, of_choice(call), with_timeline=False))
+    return unit_recovery(call, of_choice(call), with_timeline=False)
 
 
 def no_links(call: Call) -> Draft:
     """Seeds reach those beside them in time, and none by a link."""
-    return something_relevant(call, unit_recovery(call, of_choice(call), links=False))
+    return unit_recovery(call, of_choice(call), links=False)
 
 
 def no_excerpts(call: Call) -> Draft:
     """What does not fit whole keeps its record."""
-    return something_relevant(call, unit_recovery(call, of_choice(call), resolve=raw_or_nothing))
+    return unit_recovery(call, of_choice(call), resolve=raw_or_nothing)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pipeline.memory.call import Call
-from pipeline.memory.designs.filling import something_relevant
 from pipeline.memory.draft import Draft, Recovered
 from pipeline.memory.recovery import (
     Candidates,
@@ -21,12 +20,12 @@ from pipeline.memory.relevance import of_choice
 
 def selection_after(call: Call) -> Draft:
     """The same units below the timeline, under a header; the records of those that are whole stay in it."""
-    return something_relevant(call, unit_recovery(call, of_choice(call), in_place=False))
+    return unit_recovery(call, of_choice(call), in_place=False)
 
 
 def fixed_excerpts(call: Call) -> Draft:
     """An excerpt of every candidate that fits, however much room there is."""
-    return something_relevant(call, unit_recovery(call, of_choice(call), resolve=excerpt_that_fits))
+    return unit_recovery(call, of_choice(call), resolve=excerpt_that_fits)
 
 
 def raw_first(call: Call) -> Draft:
@@ -46,7 +45,7 @@ def raw_first(call: Call) -> Draft:
             pieces, cost = shown
             room -= cost
             excerpts.append(Recovered(unit, rank, score, pieces))
-    return something_relevant(call, replace(draft, recovered=(*draft.recovered, *excerpts)))
+    return replace(draft, recovered=(*draft.recovered, *excerpts))
 
 
 def random_candidates(call: Call) -> Draft:
@@ -55,7 +54,7 @@ def random_candidates(call: Call) -> Draft:
     def order(_: Candidates) -> Candidates:
         return Candidates(tuple(_shuffled(call, call.past)), (0.0,) * len(call.past))
 
-    return something_relevant(call, unit_recovery(call, of_choice(call), order=order))
+    return unit_recovery(call, of_choice(call), order=order)
 
 
 def shuffled_order(call: Call) -> Draft:
@@ -66,7 +65,7 @@ def shuffled_order(call: Call) -> Draft:
         units = _shuffled(call, found.units)
         return Candidates(tuple(units), tuple(score[unit] for unit in units))
 
-    return something_relevant(call, unit_recovery(call, of_choice(call), order=order))
+    return unit_recovery(call, of_choice(call), order=order)
 
 
 def _shuffled(call: Call, units: Sequence[int]) -> list[int]:
