@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 import polars as pl
 
-from pipeline.ingest.steps import ACTION, OBSERVATION
+from pipeline.ingest.steps import ACTION, BLOCK, OBSERVATION
 
 _KEY = ["history_id", "request_id"]
 _TURN = ["history_id", "session_index", "turn_index"]
-_BLOCK = re.compile(r"^(?:\$ |=>$)", re.MULTILINE)
 
 Spans = list[tuple[int, int]]
 """Characters from the first of a pair to the second, exclusive."""
@@ -87,5 +85,5 @@ def acted_and_seen(text: str) -> list[tuple[str, str]]:
 
 def _blocks(text: str) -> list[tuple[int, int, bool]]:
     """Where actions and outputs begin and end, and whether it is an action; what stands before the first is thought."""
-    borders = [match.start() for match in _BLOCK.finditer(text)] + [len(text)]
+    borders = [match.start() for match in BLOCK.finditer(text)] + [len(text)]
     return [(start, end, text.startswith(ACTION, start)) for start, end in pairwise(borders)]

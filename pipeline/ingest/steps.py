@@ -14,6 +14,7 @@ The texts stand as they were logged, but for blank lines and spaces around them.
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ from pipeline.ingest.source import SourceTurn
 
 ACTION = "$ "
 OBSERVATION = "=>"
+BLOCK = re.compile(r"^(?=\$ |=>$)", re.MULTILINE)
+"""Where a block of a step's text begins: what it did, or what came of it."""
 
 _SAYS_NOTHING = ("", "null", "false", "[]", "{}")
 _LONE = frozenset(("command", "code"))

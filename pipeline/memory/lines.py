@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
+from pipeline.ingest.steps import ACTION, BLOCK
 from pipeline.memory.time_tags import Dated, dates_of_turns, time_tag
 from pipeline.memory.view import View
 from pipeline.render.dates import day
@@ -18,8 +18,6 @@ PIECES_BELOW = "Verbatim:"
 """Heads the pieces below a timeline."""
 UNITS_BELOW = "Recovered:"
 """Heads the units below a timeline."""
-_BLOCK = re.compile(r"\$ |=>$", re.MULTILINE)
-"""What a block of a step begins with."""
 _COMMAND = 60
 """Characters of a command that label a part of what came of it."""
 
@@ -195,7 +193,7 @@ class Writer:
                 self._openings[name] = self._style.opening(self._style.alone(name))
             return self._openings[name]
         number = f"step {self._view.step[span.place]}"
-        if span.start and not _BLOCK.match(turns.text[span.place], span.start):
+        if span.start and not BLOCK.match(turns.text[span.place], span.start):
             command = _command_before(turns.text[span.place], span.start)
             shortened = command[:_COMMAND] + ("..." if len(command) > _COMMAND else "")
             return f"[{number} · {shortened}]" if command else f"[{number}, continued]"
@@ -235,7 +233,7 @@ class Writer:
 
 def _command_before(text: str, end: int) -> str:
     """The first line of the last command of a step that begins before a place; empty where there is none."""
-    commands = [line for line in text[:end].splitlines() if line.startswith("$ ")]
+    commands = [line for line in text[:end].splitlines() if line.startswith(ACTION)]
     return commands[-1] if commands else ""
 
 

@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipeline.ingest.steps import ACTION, OBSERVATION
+from pipeline.ingest.steps import ACTION, BLOCK, OBSERVATION
 
-_BLOCK = re.compile(r"^(?:\$ |=>$)", re.MULTILINE)
 _MOVE = re.compile(r"^cd [^&;|\n]{1,200} ?(?:&&|;) ?(?=\S)")
 _DOTTED_CALL = re.compile(r"(?<![\w.])[A-Za-z_]\w{0,60}(?:\.\w{1,60}){1,6}\(")
 _IDLE_LINE = re.compile(r"\s*(?:#|//|import |from \S+ import |\"\"\"|'''|$)")
@@ -77,7 +76,7 @@ class Step:
 
 def step(text: str) -> Step:
     """A step of its text, as pipeline.ingest.steps writes it; part of a long one may begin with what came of it."""
-    borders = [match.start() for match in _BLOCK.finditer(text)] + [len(text)]
+    borders = [match.start() for match in BLOCK.finditer(text)] + [len(text)]
     done: list[Done] = []
     action: str | None = None
     for start, end in pairwise(borders):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -10,12 +9,10 @@ import polars as pl
 import pyarrow as pa
 
 from models.interfaces import TokenCounter
+from pipeline.ingest.steps import BLOCK
 from pipeline.recall.analyzer import analyze
 from pipeline.schemas import PIECES, TURN_KEY, UNIT_KEY
 from pipeline.units.spans import Span, spans_within
-
-_BLOCK = re.compile(r"^(?=\$ |=>$)", re.MULTILINE)
-"""Where a block of an agent's step begins: what it did, and what came of it (as pipeline.ingest.steps writes them)."""
 
 
 def pieces(units: pa.Table, turns: pa.Table, limit: int, counter: TokenCounter) -> pa.Table:
@@ -61,7 +58,7 @@ def pieces(units: pa.Table, turns: pa.Table, limit: int, counter: TokenCounter) 
 def _of_slice(text: str, limit: int, counter: TokenCounter, *, in_blocks: bool) -> Iterator[Span]:
     borders = {0, len(text)}
     if in_blocks:
-        borders |= {match.start() for match in _BLOCK.finditer(text)}
+        borders |= {match.start() for match in BLOCK.finditer(text)}
     for first, last in pairwise(sorted(borders)):
         for span in spans_within(text[first:last], limit, counter):
             yield Span(first + span.start, first + span.end, span.n_tokens)
