@@ -120,7 +120,10 @@ def train(
     backfill: Backfill = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a ranker on gold evidence, cross-validated by history; log it and register it."""
+    """Fit a ranker on gold evidence, cross-validated by history; log it and register it.
+
+    For a profile with the policy auto it also learns which recovery mode serves a request.
+    """
     from cluster.lake import Lake
     from jobs.config import load_profile
     from jobs.run import Resources

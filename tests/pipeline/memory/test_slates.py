@@ -269,3 +269,10 @@ def test_where_no_unit_and_no_record_has_room_the_most_relevant_is_shown_in_part
     for row in slates([turns], [request("Tea?")], (60,), ("unit_recovery", "piece_recovery")):
         assert 0 < row["n_tokens"] <= usable(60, "Tea?")
         assert any(item["end"] > item["start"] for item in row["items"])
+
+
+def test_blank_stretches_of_a_turn_are_not_shown():
+    turns = chat([["Tea at nine.\n" + " \n" * 900 + "Kite at ten.", "Fine."]])
+    rows = slates([turns], [request("Tea and kite?")])
+    assert all(item["start"] < item["end"] for row in rows for item in row["items"] if item["resolution"] != "record")
+    assert any("Kite at ten." in row["text"] for row in rows)
