@@ -339,8 +339,8 @@ LINKS = _table(
         pa.field("to_unit", pa.int32(), nullable=False),
         pa.field("cosine", pa.float32(), nullable=False),
     ],
-    """One row a link from a record to one of the three most like it of those that were written before and are no later.
-    It leads both ways.""",
+    """One row a link from a record to one of the three most like it of units that arrived before and are no later. It
+    leads both ways.""",
 )
 
 RANKINGS = _table(

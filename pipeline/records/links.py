@@ -20,13 +20,15 @@ def links(of_batch: pa.Table, vectors: pa.Table) -> pa.Table:
     """Links (LINKS) of the records of a batch, sorted by history, unit and likeness.
 
     `of_batch` and `vectors` have schema unit_vectors: those of the batch, and those of its histories up to it. A record
-    is linked to three that were written before it and are of no later time: whoever sees it sees these. One without a
-    time is seen by all, and so linked to none that has one. The most alike by cosine, of equal ones the earlier.
+    is linked to three of units that arrived before its own and are of no later time: whoever sees it sees these, be it
+    bounded by time or by session. One without a time is seen by all, and so linked to none that has one. The most
+    alike by cosine, of equal ones the earlier.
     """
     new = pl.DataFrame(pl.from_arrow(of_batch.select(["history_id", "leaf"])))
     first = dict(new.group_by("history_id").agg(pl.col("leaf").min()).iter_rows())
     table = vectors.combine_chunks()
-    keys = pl.DataFrame(pl.from_arrow(table.drop_columns(["vector"]))).with_row_index("row").sort("history_id", "leaf")
+    keys = pl.DataFrame(pl.from_arrow(table.drop_columns(["vector"]))).with_row_index("row")
+    keys = keys.sort("history_id", "session_index", "unit_index")
     values = matrix(table["vector"]).astype(np.float32)
     found = [
         _of_history(notes, values[notes["row"].to_numpy()], first[history])
@@ -39,11 +41,11 @@ def links(of_batch: pa.Table, vectors: pa.Table) -> pa.Table:
 
 
 def _of_history(notes: pl.DataFrame, vectors: npt.NDArray[np.float32], first: int) -> pl.DataFrame:
-    """Links of those from leaf `first` on; `notes` has them all, by leaf."""
+    """Links of those from leaf `first` on, which arrived last; `notes` has them all, as their units arrived."""
     time = notes["session_time"].dt.epoch("us").to_numpy().astype(np.float64)
     timeless = np.isnan(time)
     parts = []
-    for start in range(first, len(notes), _BLOCK):
+    for start in range(int((notes["leaf"] < first).sum()), len(notes), _BLOCK):
         stop = min(start + _BLOCK, len(notes))
         # einsum: a cosine is the same whatever stands beside it, which a matrix product does not promise.
         cosine = np.round(np.einsum("id,jd->ij", vectors[start:stop], vectors[:stop]), DECIMALS)

@@ -42,6 +42,14 @@ def test_to_the_three_most_alike_the_earlier_of_equal_ones_first() -> None:
     assert linked(rows, first=4) == [(4, 2), (4, 3), (4, 0)]
 
 
+def test_to_none_that_arrived_later_though_it_was_written_before():
+    # By time the second comes first: its leaf is the smaller one.
+    made = [
+        {**row, "leaf": leaf} for row, leaf in zip(vectors([(0, 5, 0.0), (1, 2, 0.0)]).to_pylist(), (1, 0), strict=True)
+    ]
+    assert links(*[pa.Table.from_pylist(made, unit_vectors(DIM))] * 2).num_rows == 0
+
+
 def test_to_none_that_is_later_and_from_one_without_a_time_to_none_that_has_one() -> None:
     assert linked([(0, 9, 0.0), (1, 2, 0.0)]) == []
     assert linked([(0, 1, 0.0), (1, None, 0.0)]) == []
