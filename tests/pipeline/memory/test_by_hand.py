@@ -108,6 +108,12 @@ def test_scores_are_the_best_of_seeds_links_and_neighbours_in_time() -> None:
     assert candidates(call(60), RELEVANCE, links=False).units == (0, 3, 1, 2, 4)
 
 
+def test_relevance_below_zero_counts_as_zero_and_passes_nothing_on() -> None:
+    # All are seeds but the last of them: u1 reaches u2 and u5 with .5 * .1, u3 with -.2 counts as 0, as do the others.
+    found = candidates(call(60), np.array([0.1, -0.4, -0.2, -0.9, -0.3]))
+    assert dict(zip(found.units, found.scores, strict=True)) == pytest.approx({0: 0.1, 1: 0.05, 4: 0.05, 2: 0.0})
+
+
 def test_what_all_candidates_leave_is_the_timelines_and_nothing_is_merged_then() -> None:
     made = call(75)
     found = candidates(made, RELEVANCE)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from noted import COUNTER, request, said, stored
 
 from pipeline.memory.call import NEWEST, WINDOW, Call
 from pipeline.memory.options import MemoryOptions
-from pipeline.memory.recovery import excerpt
+from pipeline.memory.lines import OMITTED, Line
+from pipeline.memory.recovery import excerpt, fitting_pieces, share
 from pipeline.memory.slates import calls
 from pipeline.policies.slates import SlateOptions
 from pipeline.units.cut import CutOptions
@@ -48,6 +50,33 @@ def test_excerpts_are_looked_for_by_the_newest_unit_and_not_by_the_task():
     assert "mend the port" not in taken
     # Pieces are recovered by the task too: there its own line comes first.
     assert shown(call, [int(call.piece_order[0])]).lower() == "mend the port of the train."
+
+
+def test_beside_a_long_newest_unit_the_timeline_keeps_its_share_of_what_a_full_window_leaves():
+    budget, large = 400, MEMORY.model_copy(update={"cut": CutOptions(agent_tokens=300)})
+    short, long = call_of(STEPS, budget), call_of([*STEPS, "a very long line of kites " * 38], budget, large)
+    # 380 tokens are usable, a full window takes 100, and the long unit more than that.
+    assert long.allowance < long.full_window_allowance == 280 < short.allowance
+    assert share(long) == min(int(long.rho * 280), long.allowance) > int(long.rho * long.allowance)
+    assert share(short) == int(short.rho * short.allowance)
+
+
+def test_pieces_that_do_not_follow_each_other_pay_for_the_mark_between_them():
+    call = call_of(STEPS, 200)
+    first, beyond = 0, 2
+    assert call.view.unit_of[beyond] < len(call.past)
+    header, line = call.piece_tokens(first)
+    mark = call.counts.lines([Line(OMITTED)])
+    needed = header + line + call.piece_tokens(beyond)[1] + mark
+    scores = np.zeros(len(call.view.piece))
+
+    def taken(order: list[int], room: int) -> list[int]:
+        return [each.piece for each in fitting_pieces(call, np.array(order), scores, room)]
+
+    assert taken([first, beyond], needed) == [first, beyond]
+    assert taken([first, beyond], needed - 1) == [first]
+    # One that lies between two that are shown takes the place of the mark.
+    assert taken([first, beyond, 1], needed + call.piece_tokens(1)[1] - mark) == [first, beyond, 1]
 
 
 def shown(call: Call, pieces: list[int] | tuple[int, ...]) -> str:
