@@ -7,8 +7,8 @@ import pytest
 from noted import COUNTER, request, said, stored
 
 from pipeline.memory.call import NEWEST, WINDOW, Call
-from pipeline.memory.options import MemoryOptions
 from pipeline.memory.lines import OMITTED, Line
+from pipeline.memory.options import MemoryOptions
 from pipeline.memory.recovery import excerpt, fitting_pieces, share
 from pipeline.memory.slates import calls
 from pipeline.policies.slates import SlateOptions
