@@ -123,6 +123,57 @@ class PairScorer(Protocol):
         ...
 
 
+class Prompt(NamedTuple):
+    """What a language model is asked, and how it may answer."""
+
+    system: str
+    """Instructions: the same for all prompts of a kind, so that a cache of prefixes serves them."""
+    user: str
+    max_tokens: int
+    """The most tokens of the answer."""
+    schema: str | None = None
+    """A JSON schema, as JSON: the answer is JSON of this shape. One that is cut short is not whole."""
+    temperature: float = 0.0
+    seed: int = 0
+    alternatives: int = 0
+    """For how many of the likeliest tokens at each place their log probabilities are asked for."""
+
+
+class Answer(NamedTuple):
+    """What came of a prompt. One that could not be answered has status `failed`, no text and a reason.
+
+    `finish` is `stop` or `length` (cut at `max_tokens`), empty where nothing came. `attempts` counts how often the
+    engine was handed the prompt. `alternatives` has for each token of the answer the likeliest ones with their log
+    probabilities, likeliest first; None where the prompt did not ask or the engine does not say.
+    """
+
+    text: str
+    status: Literal["ok", "failed"] = "ok"
+    reason: str = ""
+    finish: str = ""
+    attempts: int = 1
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    alternatives: tuple[tuple[tuple[str, float], ...], ...] | None = None
+
+
+class LanguageModel(Protocol):
+    """Answers prompts in batches. A prompt that cannot be answered costs no other its answer."""
+
+    name: str
+    context: int
+    """The most tokens of a prompt and its answer together."""
+
+    def count(self, prompts: Sequence[Prompt]) -> list[int]:
+        """Tokens of each prompt as the model reads it, template included; about, where the model is far away."""
+        ...
+
+    def answer(self, prompts: Sequence[Prompt]) -> list[Answer]:
+        """One answer for each prompt, in order. Raises only where the model itself is gone for good."""
+        ...
+
+
 class TokenVectors(NamedTuple):
     """A vector of unit length for every token that counts, in order of text and place; arrays of equal length.
 
