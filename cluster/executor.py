@@ -242,7 +242,8 @@ class _Run:
             report = self.reports.get(key)
             stage.done += report is not None
             stage.reused += report is None
-            stage.seconds += 0.0 if report is None else report.seconds
+            for name, cost in ({} if report is None else report.cost).items():
+                setattr(stage, name, getattr(stage, name) + cost)
             stage.rows += standing.rows
             stage.quarantined += self._plan.note(key).weight
         elif standing.state is not State.WAITING:

@@ -11,7 +11,6 @@ from itertools import accumulate
 from cluster import tables
 from cluster.graph import Shard
 from cluster.plan import Plan, State, within
-from cluster.stage import Input
 from cluster.stamp import Cause, Reason
 
 _READERS = 16
@@ -95,7 +94,7 @@ class _Forecast:
 
     def _prospect(self, shard: Shard) -> Prospect:
         plan, is_there = self._plan, self._plan.is_there(shard)
-        if plan.standings[shard].state is State.DONE:
+        if plan.standings[shard].state is State.DONE or plan.stand_in(shard) is not None:
             return Prospect(Outlook.REUSE, is_there)
         if dead := self._inputs(shard, "dead"):
             return Prospect(Outlook.BLOCKED, is_there, (Reason(Cause.UPSTREAM, dead),))
@@ -127,13 +126,10 @@ class _Forecast:
         primary = stage.inputs[stage.primary]
         producer = plan.graph.producer(primary)
         if producer is None:
-            is_idle = not plan.mark(self._path(shard, primary)).rows
+            is_idle = not plan.mark(plan.source(shard.bucket, shard.seq, primary)).rows
         else:
             is_idle = shard._replace(stage=producer) in self._empty
         return prospect.is_there and is_idle and not plan.mark(plan.output(shard)).rows
-
-    def _path(self, shard: Shard, source: Input) -> str:
-        return self._plan.lake.path(source.table, shard.bucket, self._plan.batch(shard).name, source.choice)
 
     def _inputs(self, shard: Shard, counted: str) -> tuple[str, ...]:
         """The inputs of a shard that take any batch which counts as dead, doubtful or unsettled."""

@@ -93,9 +93,27 @@ class Plan:
         return self.graph.batches[shard.seq]
 
     def output(self, shard: Shard) -> str:
-        """Path of a shard's output."""
+        """Path of a shard's output, or of what stands in its place."""
+        return self.stand_in(shard) or self._own_output(shard)
+
+    def stand_in(self, shard: Shard) -> str | None:
+        """The file under another choice that stands for a shard's output; None where the shard has or makes its own."""
         stage = self.stage(shard)
-        return self.lake.path(stage.table, shard.bucket, self.batch(shard).name, stage.choice)
+        if not stage.instead or stage.name in self._backfill:
+            return None
+        own = self._own_output(shard)
+        if own in self._files(own):
+            return None
+        batch = self.batch(shard).name
+        others = (self.lake.path(stage.table, shard.bucket, batch, choice) for choice in stage.instead)
+        return next((path for path in others if path in self._files(path)), None)
+
+    def source(self, bucket: int, seq: int, source: Input) -> str:
+        """Path of the file of an input in one bucket, of one batch."""
+        producer = self.graph.producer(source)
+        if producer is not None:
+            return self.output(Shard(producer, seq, bucket))
+        return self.lake.path(source.table, bucket, self.graph.batches[seq].name, source.choice)
 
     def quarantine(self, shard: Shard) -> str:
         """Path of a shard's quarantine file."""
@@ -271,7 +289,7 @@ class Plan:
         """Sets the state of a shard whose inputs are all there."""
         stage = self.stage(shard)
         mark = self._mark(self.output(shard)) if self.is_there(shard) else None
-        if mark is not None and mark.stamp == self.stamp(shard):
+        if self.stand_in(shard) is not None or (mark is not None and mark.stamp == self.stamp(shard)):
             state = State.DONE
         elif self.needs_backfill(shard):
             state = State.NEEDS_BACKFILL
@@ -279,6 +297,10 @@ class Plan:
             state = State.MISSING if mark is None else State.STALE
         rows = sum(self.mark(source.path).rows for source in self._sources(shard, stage.inputs[stage.primary]))
         self.standings[shard] = Standing(state, rows)
+
+    def _own_output(self, shard: Shard) -> str:
+        stage = self.stage(shard)
+        return self.lake.path(stage.table, shard.bucket, self.batch(shard).name, stage.choice)
 
     def _files(self, path: str) -> frozenset[str]:
         """The files under a path's table and choice, as they were when first asked: one listing for all of them."""
@@ -300,7 +322,7 @@ class Plan:
     def _sources(self, shard: Shard, source: Input) -> Iterator[Source]:
         seqs = self.graph.seqs(shard.bucket)
         for position in self.graph.extent(shard, source):
-            path = self.lake.path(source.table, shard.bucket, self.graph.batches[seqs[position]].name, source.choice)
+            path = self.source(shard.bucket, seqs[position], source)
             yield Source(path, self.mark(path).digest)
 
     def _digest(self, shard: Shard, source: Input) -> str:
@@ -315,7 +337,7 @@ class Plan:
         chain = self._chains.setdefault(key, [])
         seqs = self.graph.seqs(shard.bucket)
         while len(chain) < len(extent):
-            path = self.lake.path(source.table, shard.bucket, self.graph.batches[seqs[len(chain)]].name, source.choice)
+            path = self.source(shard.bucket, seqs[len(chain)], source)
             before = chain[-1] if chain else ""
             chain.append(hashlib.sha256(f"{before}/{self.mark(path).digest}".encode()).hexdigest())
         return chain[len(extent) - 1]

@@ -31,6 +31,12 @@ class StageReport:
     rows: int = 0
     quarantined: int = 0
     seconds: float = 0.0
+    gpu_seconds: float = 0.0
+    calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    model_seconds: float = 0.0
     unit: str = "shards"
 
     @property
@@ -89,6 +95,11 @@ class RunReport:
         """Seconds that workers spent in shards."""
         return sum(stage.seconds for stage in self.stages)
 
+    @property
+    def gpu_seconds(self) -> float:
+        """Seconds that GPUs were held by shards."""
+        return sum(stage.gpu_seconds for stage in self.stages)
+
     def counts(self) -> dict[str, dict[str, Any]]:
         """The counts of each stage by its name, as plain literals."""
         names = [item.name for item in fields(StageReport) if item.name not in ("name", "unit")]
@@ -103,4 +114,5 @@ class RunReport:
             "over_quarantine": self.over_quarantine,
             "seconds": self.seconds,
             "worker_seconds": self.worker_seconds,
+            "gpu_seconds": self.gpu_seconds,
         }

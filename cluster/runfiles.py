@@ -10,7 +10,7 @@ import pyarrow as pa
 from cluster.graph import Shard
 from cluster.plan import Plan, State
 from cluster.shard import ShardReport
-from cluster.snapshot import FILES
+from cluster.snapshot import FILES, NO_COST
 from cluster.stage import Choice
 
 QUARANTINE = "quarantine"
@@ -46,16 +46,21 @@ def _made(plan: Plan, reports: Mapping[Shard, ShardReport]) -> Iterator[dict[str
         stage, report = plan.stage(shard), reports.get(shard)
         place = {"stage": stage.name, "bucket": shard.bucket, "batch": plan.batch(shard).name}
         role = "reused" if report is None else "written"
-        seconds = 0.0 if report is None else report.seconds
         note = plan.note(shard)
-        yield _row(plan, plan.output(shard), {**place, "table": stage.table}, role, seconds, note.weight)
+        yield _row(plan, plan.output(shard), {**place, "table": stage.table}, role, report, note.weight)
         if note.rows:
             yield _row(plan, plan.quarantine(shard), {**place, "table": QUARANTINE}, role)
 
 
 def _row(
-    plan: Plan, path: str, place: Mapping[str, Any], role: str, seconds: float = 0.0, quarantined: int = 0
+    plan: Plan,
+    path: str,
+    place: Mapping[str, Any],
+    role: str,
+    report: ShardReport | None = None,
+    quarantined: int = 0,
 ) -> dict[str, Any]:
     mark = plan.mark(path)
     found = {"stamp": mark.stamp, "digest": mark.digest, "rows": mark.rows}
-    return {"path": path, **place, "role": role, **found, "seconds": seconds, "quarantined": quarantined}
+    took = NO_COST if report is None else report.cost
+    return {"path": path, **place, "role": role, **found, **took, "quarantined": quarantined}

@@ -15,7 +15,7 @@ from cluster import quarantine, tables
 from cluster.errors import InputChanged, LakeError
 from cluster.quarantine import QuarantineNote
 from cluster.row_groups import RowGroups
-from cluster.stage import ShardOutput, Stage
+from cluster.stage import NO_USAGE, ShardOutput, Stage, Usage
 from cluster.storage import Storage
 from cluster.tables import Mark
 
@@ -54,6 +54,13 @@ class ShardReport:
     quarantine_mark: Mark | None
     note: QuarantineNote
     seconds: float
+    gpu_seconds: float = 0.0
+    usage: Usage = NO_USAGE
+
+    @property
+    def cost(self) -> dict[str, float]:
+        """What the shard took, by the names of the last columns of cluster.snapshot.FILES."""
+        return {"seconds": self.seconds, "gpu_seconds": self.gpu_seconds, **self.usage._asdict()}
 
 
 def run(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> ShardReport:
@@ -65,7 +72,7 @@ def run(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> Sh
     started = time.monotonic()
     crashed = _crashed(stage, storage, work)
     primary = _primary(stage, storage, work, crashed)
-    lost = [crashed]
+    lost, usage = [crashed], NO_USAGE
     with (
         cast(BinaryIO, tempfile.SpooledTemporaryFile(_IN_MEMORY)) as stream,
         tables.Encoder(stream, stage.schema, work.stamp, work.parts, stage.group_rows) as encoder,
@@ -73,11 +80,14 @@ def run(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> Sh
         for part in _compute(stage, storage, work, primary, load_model):
             encoder.add(part.table)
             lost += [] if part.quarantine is None else [part.quarantine]
+            usage = usage.plus(part.usage)
         mark = encoder.finish()
         left_out = pa.concat_tables(lost)
         quarantine_mark = quarantine.replace(storage, work.quarantine, left_out, stage, work.stamp)
         mark = tables.publish_encoded(storage, work.output, stream, mark)
-    return ShardReport(mark, quarantine_mark, quarantine.note_of(left_out, stage), time.monotonic() - started)
+    seconds = time.monotonic() - started
+    gpus = 0.0 if stage.model is None else stage.model.gpus
+    return ShardReport(mark, quarantine_mark, quarantine.note_of(left_out, stage), seconds, gpus * seconds, usage)
 
 
 def count_units(stage: Stage, storage: Storage, work: Work, load_model: LoadModel) -> int:

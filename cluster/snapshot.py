@@ -32,11 +32,21 @@ FILES = pa.schema(
         pa.field("stamp", _TEXT, nullable=False),
         pa.field("digest", _TEXT, nullable=False),
         pa.field("rows", pa.int64(), nullable=False),
-        pa.field("seconds", pa.float64(), nullable=False),
         pa.field("quarantined", pa.int64(), nullable=False),
+        pa.field("seconds", pa.float64(), nullable=False),
+        pa.field("gpu_seconds", pa.float64(), nullable=False),
+        pa.field("calls", pa.int64(), nullable=False),
+        pa.field("prompt_tokens", pa.int64(), nullable=False),
+        pa.field("cached_tokens", pa.int64(), nullable=False),
+        pa.field("completion_tokens", pa.int64(), nullable=False),
+        pa.field("model_seconds", pa.float64(), nullable=False),
     ]
 )
-"""One row a file. `role` is read, written or reused; `seconds` are a worker's; `quarantined` counts lost rows."""
+"""One row a file. `role` is read, written or reused; `quarantined` counts lost rows. What follows is what a file that
+was written took: `seconds` of a worker, those times its GPUs, and calls, tokens and seconds of a language model."""
+
+NO_COST: dict[str, float] = dict.fromkeys(FILES.names[FILES.get_field_index("seconds") :], 0)
+"""The last columns of a file that was not written."""
 
 FAILURES = pa.schema(
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
@@ -37,12 +37,38 @@ class Input:
     in_groups: bool = False
 
 
+class Usage(NamedTuple):
+    """What a stage asked of a language model. `cached_tokens` of the prompts were in the cache of prefixes;
+    `model_seconds` are those that the model was at work."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    model_seconds: float = 0.0
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.model_seconds + other.model_seconds,
+        )
+
+
+NO_USAGE = Usage()
+
+
 @dataclass(frozen=True)
 class ShardOutput:
-    """What a stage computed: rows with the stage's exact schema, and what it had to leave out (None: nothing)."""
+    """What a stage computed: rows with the stage's exact schema, what it had to leave out (None: nothing), and what it
+    asked of a language model."""
 
     table: pa.Table
     quarantine: pa.Table | None = None
+    usage: Usage = NO_USAGE
 
 
 Compute = Callable[[Mapping[str, pa.Table | RowGroups], Any], ShardOutput | Iterator[ShardOutput]]
@@ -76,6 +102,9 @@ class Stage:
     table under different choices: once a choice of them has files, what the others have no longer counts for it
     (cluster.plan.Plan.is_elsewhere).
 
+    `instead` names other choices of the table: what one of them has of a batch, the first that has it, stands for what
+    the stage has not made, is not made again, and is read in its place. `backfill` makes it.
+
     Raises ValueError where the parts do not fit each other.
     """
 
@@ -94,6 +123,7 @@ class Stage:
     model: ModelSpec | None = None
     costly: bool = False
     group_rows: int = ROW_GROUP
+    instead: tuple[Choice, ...] = ()
 
     @property
     def works_on_its_own(self) -> bool:

@@ -128,7 +128,7 @@ def _read(lake: Lake, path: str, cache: MarkCache) -> dict[str, object]:
     if mark is None:
         raise LakeError(f"{path} is missing, though its batch is committed: restore it")
     found = {"path": path, "stamp": mark.stamp, "digest": mark.digest, "rows": mark.rows}
-    return {**found, "role": "read", "seconds": 0.0, "quarantined": 0}
+    return {**found, "role": "read", "quarantined": 0, **snapshot.NO_COST}
 
 
 def _without(files: pa.Table, names: Sequence[str]) -> pa.Table:

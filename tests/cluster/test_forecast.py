@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from cluster import shard
 from cluster.forecast import LEFT, Outlook, forecast
 from cluster.lake import Lake
 from cluster.plan import RUNNABLE, State
+from cluster.stage import Input, Stage
 from cluster.stamp import Cause, Reason
 
 
@@ -187,3 +189,18 @@ def test_whatever_has_changed_a_run_does_what_was_foretold(steps):
                 **{name: step[name] for name in ("factor", "version", "plus", "model", "span")},
             )
             foretold(opened, path, backfill=["vectors"] if step["backfill"] else ())
+
+
+@pytest.mark.flash
+def test_what_another_choice_stands_for_is_foretold_as_reused_also_below_what_changed(toy_lake):
+    def preferring_two(**options) -> list[Stage]:
+        path = stages(model="two", **options)
+        below = {**path[1].inputs, "double": Input("double", path[0].choice, path[0].schema)}
+        return [path[0], replace(path[1], instead=(("model", "one"),), inputs=below), *path[2:]]
+
+    work_off(planned(toy_lake, stages()))
+    assert foretold(toy_lake, preferring_two()) == [{Outlook.REUSE: 5}] * 4
+    changed = foretold(toy_lake, preferring_two(factor=5))
+    assert changed[:2] == [{Outlook.DO: 5}, {Outlook.REUSE: 5}]
+    toy_stages.arrive(toy_lake, "f" * 64, [1], 5000)
+    assert foretold(toy_lake, preferring_two(factor=5))[1] == {Outlook.REUSE: 5, Outlook.DO: 1}

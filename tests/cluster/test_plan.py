@@ -120,3 +120,43 @@ def test_a_committed_batch_without_its_file_is_an_error_that_names_it(toy_lake):
 def test_backfill_of_an_unknown_stage_names_those_that_can_be(toy_lake):
     with pytest.raises(NoSuchStage, match=r"no stage vector .*: vectors$"):
         planned(toy_lake, stages(), backfill=["vector"])
+
+
+def preferring(model: str, *instead: str) -> list[Stage]:
+    """The stages with vectors of `model` where there are none of the others."""
+    path = stages(model=model, shift=Shift(7))
+    return [path[0], replace(path[1], instead=tuple(("model", other) for other in instead)), *path[2:]]
+
+
+def test_what_another_choice_has_of_the_past_stands_for_it_and_new_arrivals_are_made(toy_lake):
+    work_off(planned(toy_lake, stages()))
+    assert states(planned(toy_lake, preferring("two", "none", "one"))) == [{State.DONE: 5}] * 4
+    batch = toy_stages.arrive(toy_lake, "f" * 64, [0, 1], 5000)
+    done = work_off(planned(toy_lake, preferring("two", "none", "one")))
+    assert Counter((key.stage, key.seq) for key in done) == {(stage, batch.seq): 2 for stage in range(4)}
+    assert toy_lake.choices("vectors") == [("model", "one"), ("model", "two")]
+    # A shard that was lost is one of those that are to be made: only what stands elsewhere is not.
+    lost = toy_lake.path("vectors", 1, batch.name, ("model", "two"))
+    toy_lake.storage.delete(lost)
+    plan = planned(toy_lake, preferring("two", "none", "one"))
+    assert states(plan)[1] == {State.DONE: 6, State.MISSING: 1}
+    work_off(plan)
+    read = {source.path for key in plan.standings for source in plan.inputs(key).get("shifted", ())}
+    assert {path.split("/")[1] for path in read} == {"model=one", "model=two"}
+
+
+def test_a_back_fill_makes_what_others_stood_for_and_what_reads_it_follows(toy_lake):
+    work_off(planned(toy_lake, stages()))
+    plan = planned(toy_lake, preferring("two", "one"), backfill=["vectors"])
+    assert states(plan)[1] == {State.MISSING: 5}
+    work_off(plan)
+    assert {path.split("/")[1] for path in map(plan.output, plan.standings) if path.startswith("vectors")} == {
+        "model=two"
+    }
+    alone = stages(model="two", shift=Shift(7))
+    assert states(planned(toy_lake, alone)) == [{State.DONE: 5}] * 4
+
+
+def test_a_choice_that_is_not_named_stands_for_nothing(toy_lake):
+    work_off(planned(toy_lake, stages()))
+    assert states(planned(toy_lake, preferring("two", "none")))[1] == {State.NEEDS_BACKFILL: 5}

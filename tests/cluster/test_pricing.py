@@ -19,7 +19,10 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 def ran(lake, number: int, files: list[dict]) -> None:
     started = START + timedelta(minutes=number)
-    rows = [{"bucket": 0, "batch": "000001-a", "stamp": "", "digest": "", "quarantined": 0, **file} for file in files]
+    rows = [
+        {"bucket": 0, "batch": "000001-a", "stamp": "", "digest": "", "quarantined": 0, **snapshot.NO_COST, **file}
+        for file in files
+    ]
     snapshot.write(
         lake,
         Snapshot(

@@ -28,7 +28,15 @@ def write_table(lake: Lake, table: str, bucket: int, stamp: str, *rows: str) -> 
     path = lake.path(table, bucket, "000001-a")
     mark = tables.publish(lake.storage, path, pa.table({"history_id": list(rows)}, SCHEMA), SCHEMA, stamp)
     row = {"path": path, "stage": table, "table": table, "bucket": bucket, "batch": "000001-a", "role": "written"}
-    return {**row, "stamp": mark.stamp, "digest": mark.digest, "rows": mark.rows, "seconds": 0.5, "quarantined": 0}
+    return {
+        **row,
+        "stamp": mark.stamp,
+        "digest": mark.digest,
+        "rows": mark.rows,
+        "quarantined": 0,
+        **snapshot.NO_COST,
+        "seconds": 0.5,
+    }
 
 
 def run_of(profile: str, started: datetime, rows: list[dict[str, object]]) -> Snapshot:
