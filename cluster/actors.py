@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import ray
 
-from cluster.shard import Work
+from cluster.shard import ShardReport, Work
 from cluster.stage import ModelSpec, Stage
 from cluster.storage import Storage
 
@@ -23,13 +24,17 @@ ACTOR_RETRIES = 2
 class ModelActor:
     """Loads its model at the first call that needs it, so that a failure to load is that call's own exception."""
 
-    def __init__(self, load: Callable[[], Any]) -> None:
+    def __init__(self, load: Callable[[], Any], gpus: float = 0) -> None:
         self._load = load
+        self._gpus = gpus
         self._model: list[Any] = []
 
     def call(self, function: Callable[..., Any], shipped: tuple[Stage, Storage], work: Work, *args: Any) -> Any:
         """Runs one of the functions of cluster/shard.py with the model at hand."""
-        return function(*shipped, work, self._loaded, *args)
+        result = function(*shipped, work, self._loaded, *args)
+        if isinstance(result, ShardReport):
+            return replace(result, gpu_seconds=self._gpus * result.seconds)
+        return result
 
     def _loaded(self) -> Any:
         if not self._model:
@@ -44,28 +49,30 @@ _ACTOR = ray.remote(max_restarts=-1, max_task_retries=ACTOR_RETRIES, num_cpus=0,
 
 
 class ActorPools:
-    """One pool of actors for each model, within the GPUs of the cluster.
+    """One pool of actors for each model, within the GPUs of the cluster, and its machines where it has none.
 
-    The window bounds a pool's size: an actor is made only when all others of its model are busy.
+    The window bounds a pool's size too: an actor is made only when all others of its model are busy.
     """
 
-    def __init__(self, gpus: float) -> None:
+    def __init__(self, gpus: float, machines: int = 1) -> None:
         self._free_gpus = self._all_gpus = gpus
+        self._machines = machines
         self._specs: dict[str, ModelSpec] = {}
         self._idle: dict[str, list[Any]] = {}
         self._busy: dict[Any, str] = {}
 
     def acquire(self, model: ModelSpec) -> Any | None:
-        """An actor with the model, None while every GPU is taken. Raises NoSuchDevice when there can be none."""
-        spec = self._specs.setdefault(model.key, model)
+        """An actor with the model, None while every place for it is taken. Raises NoSuchDevice when there can be
+        none."""
+        spec = self._specs.setdefault(model.key, self._placed(model))
         if spec.gpus > self._all_gpus:
             raise NoSuchDevice(f"model {spec.key} needs {spec.gpus:g} GPU, the cluster has {self._all_gpus:g}")
         idle = self._idle.setdefault(spec.key, [])
         if idle:
             actor = idle.pop()
-        elif self._make_room(spec):
+        elif not self._is_full(spec) and self._make_room(spec):
             self._free_gpus -= spec.gpus
-            actor = _ACTOR.options(num_gpus=spec.gpus).remote(spec.load)
+            actor = _ACTOR.options(num_gpus=spec.gpus).remote(spec.load, spec.gpus)
         else:
             return None
         self._busy[actor] = spec.key
@@ -90,6 +97,14 @@ class ActorPools:
         self.retire(lambda _: False)
         for actor in list(self._busy):
             self.discard(actor)
+
+    def _placed(self, model: ModelSpec) -> ModelSpec:
+        """A model as this cluster can hold it."""
+        return replace(model, gpus=0, most=self._machines) if model.else_cpu and not self._all_gpus else model
+
+    def _is_full(self, spec: ModelSpec) -> bool:
+        """Whether there are as many actors of a model as there may be: none of them is idle."""
+        return spec.most is not None and sum(key == spec.key for key in self._busy.values()) >= spec.most
 
     def _make_room(self, spec: ModelSpec) -> bool:
         """Frees GPUs by ending idle actors of other models, when that is what it takes."""

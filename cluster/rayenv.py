@@ -31,10 +31,11 @@ OOM_RETRIES = 2
 
 @dataclass(frozen=True)
 class Capacity:
-    """What a Ray has: how many shards it can hold at once, and its GPUs."""
+    """What a Ray has: how many shards it can hold at once, its GPUs and its machines."""
 
     workers: int
     gpus: float
+    machines: int = 1
 
 
 @contextmanager
@@ -49,7 +50,8 @@ def session(workers: int | None = None, address: str | None = None) -> Iterator[
         _start(workers, address)
     try:
         resources = ray.cluster_resources()
-        yield Capacity(workers or max(1, int(resources.get("CPU", 1))), resources.get("GPU", 0.0))
+        machines = sum(1 for node in ray.nodes() if node["Alive"])
+        yield Capacity(workers or max(1, int(resources.get("CPU", 1))), resources.get("GPU", 0.0), machines)
     finally:
         if ours:
             ray.shutdown()

@@ -80,11 +80,17 @@ What would not fit into memory may come in parts, in order of their rows: each i
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A model that is loaded once in an actor. Stages with the same key share one pool of actors."""
+    """A model that is loaded once in an actor. Stages with the same key share one pool of actors.
+
+    `else_cpu`: on a cluster without a GPU it runs all the same, and takes a machine for itself: there is one actor for
+    each machine. `most` bounds the actors of a model in any case.
+    """
 
     key: str
     load: Callable[[], Any]
     gpus: float = 0
+    else_cpu: bool = False
+    most: int | None = None
 
 
 @dataclass(frozen=True)

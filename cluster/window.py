@@ -61,7 +61,7 @@ class Window:
     """At most `capacity.workers` calls in flight, in tasks or, for a stage with a model, in actors that hold it."""
 
     def __init__(self, capacity: Capacity, stages: Sequence[Stage], storage: Storage, deadline_s: float) -> None:
-        self.actors = ActorPools(capacity.gpus)
+        self.actors = ActorPools(capacity.gpus, capacity.machines)
         self._workers = capacity.workers
         self._stages = stages
         self._storage = storage
@@ -82,7 +82,7 @@ class Window:
     def submit(
         self, key: Shard, work: Work, call: Callable[..., Any], args: tuple[Any, ...], *, retries: int, with_model: bool
     ) -> bool:
-        """Submits a function of cluster/shard.py; False, and nothing done, while every GPU is taken.
+        """Submits a function of cluster/shard.py; False, and nothing done, while every GPU or machine is taken.
 
         `retries` are Ray's own, for a worker that dies; an actor's call has at most its class's. Raises NoSuchDevice.
         """

@@ -232,6 +232,17 @@ def test_a_model_that_needs_a_gpu_says_so_where_there_is_none(local_ray, toy_lak
     assert (counts(report, "done"), counts(report, "blocked")) == ([5, 0, 0, 0], [0, 0, 5, 5])
 
 
+@pytest.mark.parametrize("spec", [{"gpus": 1, "else_cpu": True}, {"most": 1}])
+def test_a_model_that_takes_a_machine_or_may_stand_once_is_held_once(local_ray, toy_lake, tmp_path, spec):
+    path = stages(vectors=Behaviour(sleep_s=0.2, once=str(tmp_path)), shift=Shift(100, log=str(tmp_path)))
+    assert path[1].model is not None
+    path[1] = replace(path[1], model=replace(path[1].model, **spec))
+    report = run(toy_lake, path)
+    assert (report.exit_code, counts(report, "done")) == (0, [5] * 4)
+    assert len(list(tmp_path.glob("loaded-*"))) == 1
+    assert report.gpu_seconds == 0
+
+
 def test_empty_shards_load_no_model(local_ray, tmp_path):
     opened = toy_stages.lake(tmp_path / "empty", [(0, 1)], rows=0)
     report = run(opened, stages(shift=Shift(1, fails="there is nothing to compute")))
