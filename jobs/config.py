@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from jobs.names import PROFILE_FILES, profile_names
+from models.llm.options import LlmOptions
 from models.ranker_params import POSITION, RankerOptions
 from models.windowed import WindowedConfig
 from models.windows import Dtype
@@ -94,7 +95,11 @@ class SlateChoices(_Strict):
 
 
 class Profile(_Strict):
-    """One recipe. Its name is part of the paths of what it makes; everything else is part of the stamps."""
+    """One recipe. Its name is part of the paths of what it makes; everything else is part of the stamps.
+
+    `writer`, `teacher`, `reader` and `judge` are language models: who writes records, scores candidates, answers from
+    slates, and judges answers.
+    """
 
     name: str = Field(pattern=r"^[A-Za-z0-9._-]+$")
     embedder: EmbedderOptions | None = EmbedderOptions()
@@ -104,6 +109,10 @@ class Profile(_Strict):
     features: tuple[str, ...] = Field(default=AGENTMEMREC, min_length=1)
     slates: SlateChoices = SlateChoices()
     memory: MemoryOptions | None = None
+    writer: LlmOptions | None = None
+    teacher: LlmOptions | None = None
+    reader: LlmOptions | None = None
+    judge: LlmOptions | None = None
     ranker: RankerOptions = RankerOptions()
     as_of: Literal["arrival", "latest"] = "arrival"
 
@@ -125,6 +134,8 @@ class Profile(_Strict):
             raise ValueError("recall.channels names dense, but embedder is null: name a model or drop the channel")
         if self.recall.record_cited and self.memory is None:
             raise ValueError("recall.record_cited reads records, and the profile writes none: give it memory: {}")
+        if self.memory is not None and "llm" in self.memory.writers and self.writer is None:
+            raise ValueError("memory.writers names llm, and the profile has no writer: name its model")
         if len(set(self.features)) < len(self.features):
             raise ValueError("features must be distinct")
         for name in self.features:

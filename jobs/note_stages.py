@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from cluster.stage import Choice, Input, ModelSpec, Span, Stage
 from jobs import shards
 from jobs.config import Profile
+from jobs.llm_stages import served
 from jobs.staging import stage
 from models.embedder import SentenceEmbedder, embedder_identity
+from models.llm.load import llm_identity
 from pipeline import schemas
 from pipeline.ingest.formats import AGENT_FORMATS
 from pipeline.memory.registry import OF_SPANS
+from pipeline.records.llm import scheme as writer_scheme
 from pipeline.records.rule import RuleWriter
 
 _OF_SESSION = ("history_id", "session_index")
@@ -28,7 +33,7 @@ def text_stages(profile: Profile, tokenizer: str) -> list[Stage]:
     turns = Input("turns", None, schemas.TURNS)
     prefix_turns = Input("turns", None, schemas.TURNS, "prefix", of_primary=True)
     units = Input("units", cut, schemas.UNITS)
-    writer = RuleWriter()
+    by = _writing(profile)
     written: Choice = ("writer", writer_id(profile))
     records = Input("records", written, schemas.RECORDS)
     counted: dict[str, Any] = {"tokenizer": tokenizer, "cut": memory.cut.model_dump()}
@@ -66,9 +71,11 @@ def text_stages(profile: Profile, tokenizer: str) -> list[Stage]:
                 "turns": prefix_turns,
             },
             "units",
-            partial(shards.of_records, writer=writer, options=memory.cut, tokenizer=tokenizer),
-            config={**counted, "writer": writer.identity},
+            partial(shards.of_records, writer=by.make, options=memory.cut, tokenizer=tokenizer),
+            config={**counted, **by.config},
+            version=2,
             unit=_OF_SESSION,
+            **by.more,
         ),
         stage(
             "merged_records",
@@ -79,11 +86,49 @@ def text_stages(profile: Profile, tokenizer: str) -> list[Stage]:
                 "all_records": Input("records", written, schemas.RECORDS, "prefix", of_primary=True),
             },
             "records",
-            partial(shards.of_merged_records, writer=writer, tokenizer=tokenizer),
-            config={"tokenizer": tokenizer, "writer": writer.identity},
+            partial(shards.of_merged_records, writer=by.make, tokenizer=tokenizer),
+            config={"tokenizer": tokenizer, **by.config},
+            version=2,
             unit=_OF_SESSION,
+            **by.more,
         ),
     ]
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """Who writes records: made of the stage's model; what of it goes into stamps; and what else the stages need."""
+
+    make: shards.MakeWriter
+    config: Mapping[str, Any]
+    more: Mapping[str, Any]
+
+
+def _writing(profile: Profile) -> _Writing:
+    assert profile.memory is not None
+    if profile.memory.writers[0] == "rule":
+        return _Writing(shards.rule_writer, {"writer": RuleWriter.identity}, {"instead": _older_writers(profile)})
+    assert profile.writer is not None
+    identity, spec = served(profile.writer, writer_scheme())
+    more = {"identities": (identity.text,), "model": spec, "costly": True, "instead": _older_writers(profile)}
+    return _Writing(partial(shards.llm_writer, identity=identity.text), {"fallback": RuleWriter.identity}, more)
+
+
+def _older_writers(profile: Profile) -> tuple[Choice, ...]:
+    """Whose records stand for those that the first writer has not written."""
+    assert profile.memory is not None
+    return tuple(("writer", _written_by(name, profile)) for name in profile.memory.writers[1:])
+
+
+def _written_by(name: str, profile: Profile) -> str:
+    """What names the records of a writer in paths: the writer, and the cut of what they are written of."""
+    assert profile.memory is not None
+    if name == "rule":
+        return f"{RuleWriter.identity}-{profile.memory.cut.choice_id}"
+    if name == "llm":
+        assert profile.writer is not None
+        return f"{llm_identity(profile.writer, writer_scheme()).choice_id}-{profile.memory.cut.choice_id}"
+    return name
 
 
 def vector_stages(profile: Profile) -> list[Stage]:
@@ -103,7 +148,8 @@ def vector_stages(profile: Profile) -> list[Stage]:
             "records",
             shards.of_unit_vectors,
             unit=_OF_SESSION,
-            **_embedding(profile),
+            # What stood for records that are written after all is embedded anew: there is little of it.
+            **{**_embedding(profile), "costly": len(profile.memory.writers) == 1},
         ),
         stage(
             "links",
@@ -163,15 +209,16 @@ def spans_choice(profile: Profile) -> Choice:
 
 
 def writer_id(profile: Profile) -> str:
-    """What names the records of a profile in paths: their writer, and the cut of what they are written of."""
+    """What names the records in paths that a profile writes."""
     assert profile.memory is not None
-    return f"{RuleWriter().identity}-{profile.memory.cut.choice_id}"
+    return _written_by(profile.memory.writers[0], profile)
 
 
 def embedded_choice(profile: Profile) -> Choice:
-    """What names the vectors of a profile's records: the model, and the records."""
+    """What names the vectors of a profile's records: the model, and whose records they are."""
     assert profile.embedder is not None
-    return ("model", f"{embedder_identity(profile.embedder.windowed).choice_id}-{writer_id(profile)}")
+    writers = "-or-".join([writer_id(profile), *(older for _, older in _older_writers(profile))])
+    return ("model", f"{embedder_identity(profile.embedder.windowed).choice_id}-{writers}")
 
 
 def cited_inputs(profile: Profile, span: Span) -> dict[str, Input]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
 
-from cluster.stage import ShardOutput
-from models.interfaces import Embedder, PairScorer, TokenEncoder
+from cluster.stage import ShardOutput, Usage
+from models.interfaces import NO_TOKENS, Embedder, LanguageModel, PairScorer, Spent, TokenEncoder
 from models.ranker import LightGBMRanker
 from models.tokens import token_counter
 from pipeline import schemas
@@ -24,7 +25,9 @@ from pipeline.recall.late.options import Code
 from pipeline.recall.options import PoolOptions
 from pipeline.recall.pools import pools
 from pipeline.records.links import links
+from pipeline.records.llm import LlmRecordWriter
 from pipeline.records.record import RecordWriter
+from pipeline.records.rule import RuleWriter
 from pipeline.records.write import merged_records, records
 from pipeline.terms import terms
 from pipeline.tokens import request_tokens, turn_tokens
@@ -34,6 +37,8 @@ from pipeline.units.pieces import pieces
 from pipeline.vectors import request_vectors, span_vectors, turn_vectors, unit_vectors
 
 Tables = Mapping[str, pa.Table]
+MakeWriter = Callable[[Any], RecordWriter]
+"""Makes the writer of records of the stage's model."""
 
 
 def load_all(loads: Mapping[str, Callable[[], TokenEncoder]]) -> dict[str, TokenEncoder]:
@@ -116,15 +121,43 @@ def of_pieces(tables: Tables, _: None, *, limit: int, tokenizer: str) -> ShardOu
     return ShardOutput(pieces(tables["units"], tables["turns"], limit, token_counter(tokenizer)))
 
 
-def of_records(tables: Tables, _: None, *, writer: RecordWriter, options: CutOptions, tokenizer: str) -> ShardOutput:
+def rule_writer(_: None) -> RecordWriter:
+    """The writer of records that needs no model."""
+    return RuleWriter()
+
+
+def llm_writer(model: LanguageModel, identity: str) -> RecordWriter:
+    """The writer of records that asks a model, and the rule where that fails."""
+    return LlmRecordWriter(model, RuleWriter(), identity)
+
+
+def of_records(
+    tables: Tables, model: LanguageModel | None, *, writer: MakeWriter, options: CutOptions, tokenizer: str
+) -> ShardOutput:
     """Stage `records`."""
     read = (tables["units"], tables["all_units"], tables["turns"])
-    return ShardOutput(records(*read, writer, options, token_counter(tokenizer)))
+    before = _spent(model)
+    made = records(*read, writer(model), options, token_counter(tokenizer))
+    return ShardOutput(made, usage=_usage(model, before))
 
 
-def of_merged_records(tables: Tables, _: None, *, writer: RecordWriter, tokenizer: str) -> ShardOutput:
+def of_merged_records(
+    tables: Tables, model: LanguageModel | None, *, writer: MakeWriter, tokenizer: str
+) -> ShardOutput:
     """Stage `merged_records`."""
-    return ShardOutput(merged_records(tables["records"], tables["all_records"], writer, token_counter(tokenizer)))
+    read = (tables["records"], tables["all_records"])
+    before = _spent(model)
+    made = merged_records(*read, writer(model), token_counter(tokenizer))
+    return ShardOutput(made, usage=_usage(model, before))
+
+
+def _spent(model: LanguageModel | None) -> Spent:
+    return NO_TOKENS if model is None else model.spent
+
+
+def _usage(model: LanguageModel | None, before: Spent) -> Usage:
+    """What a model was asked since."""
+    return Usage(*_spent(model).since(before))
 
 
 def of_unit_vectors(tables: Tables, embedder: Embedder) -> ShardOutput:

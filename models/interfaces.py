@@ -158,12 +158,42 @@ class Answer(NamedTuple):
     alternatives: tuple[tuple[tuple[str, float], ...], ...] | None = None
 
 
+class Spent(NamedTuple):
+    """What a language model was asked in all. `calls` counts prompts, each time an engine is handed them;
+    `cached_tokens` of the prompts' were in its cache of prefixes; `model_seconds` are those that it was at work."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    model_seconds: float = 0.0
+
+    def plus(self, other: Spent) -> Spent:
+        """Both together."""
+        return Spent(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.model_seconds + other.model_seconds,
+        )
+
+    def since(self, before: Spent) -> Spent:
+        """What came after `before`."""
+        return self.plus(Spent(*(-each for each in before)))  # type: ignore[arg-type]
+
+
+NO_TOKENS = Spent()
+
+
 class LanguageModel(Protocol):
     """Answers prompts in batches. A prompt that cannot be answered costs no other its answer."""
 
     name: str
     context: int
     """The most tokens of a prompt and its answer together."""
+    spent: Spent
+    """What it was asked since it was made."""
 
     def count(self, prompts: Sequence[Prompt]) -> list[int]:
         """Tokens of each prompt as the model reads it, template included; about, where the model is far away."""

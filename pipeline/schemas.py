@@ -268,6 +268,13 @@ FACT = pa.struct(
     ]
 )
 
+_WRITING_FIELDS = [
+    pa.field("reason", TEXT, nullable=False),
+    pa.field("attempts", pa.int32(), nullable=False),
+    pa.field("prompt_tokens", pa.int32(), nullable=False),
+    pa.field("completion_tokens", pa.int32(), nullable=False),
+]
+
 RECORDS = _table(
     "records",
     [
@@ -282,6 +289,8 @@ RECORDS = _table(
         pa.field("description", TEXT, nullable=False),
         pa.field("facts", pa.large_list(FACT), nullable=False),
         pa.field("n_tokens", pa.int32(), nullable=False),
+        pa.field("dropped", pa.int32(), nullable=False),
+        *_WRITING_FIELDS,
     ],
     """One row a unit that is closed. `leaf` counts the records of a history as they are written, from 0; `n_tokens`
     those of `text`. A fact is a fact, event, preference, plan or update, and cites turns of the unit; its `date` is the
@@ -298,6 +307,7 @@ MERGED_RECORDS = _table(
         pa.field("status", TEXT, nullable=False),
         pa.field("text", TEXT, nullable=False),
         pa.field("n_tokens", pa.int32(), nullable=False),
+        *_WRITING_FIELDS,
     ],
     """One row a node of the tree over the records of a history: node i of level k stands for the records with leaves
     i * 4**k to (i + 1) * 4**k - 1, and is written once all of them are.""",

@@ -55,7 +55,12 @@ class Fact:
 
 @dataclass(frozen=True)
 class Record:
-    """What is told of a unit: `text` of at most RECORD_WORDS words, and what it may be found by."""
+    """What is told of a unit: `text` of at most RECORD_WORDS words, and what it may be found by.
+
+    `reason` says why another writer had to write it, or what the writer did not read; empty where there is nothing to
+    say. `dropped` counts cited lines that the unit does not have. What a model was asked and answered for it is in
+    `attempts` and the two counts of tokens: none where no model was asked.
+    """
 
     writer: str
     status: Status
@@ -64,15 +69,24 @@ class Record:
     tags: tuple[str, ...]
     description: str
     facts: tuple[Fact, ...]
+    reason: str = ""
+    dropped: int = 0
+    attempts: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
 @dataclass(frozen=True)
 class MergedRecord:
-    """What stands for several records: a text of at most MERGED_CUT words."""
+    """What stands for several records: a text of at most MERGED_CUT words. The rest as in Record."""
 
     writer: str
     status: Status
     text: str
+    reason: str = ""
+    attempts: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
 class RecordWriter(Protocol):
