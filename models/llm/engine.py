@@ -12,6 +12,10 @@ class EngineDead(RuntimeError):
     """The engine is gone: nothing is answered before it is made anew."""
 
 
+class NoEngine(RuntimeError):
+    """The engine does not start; the message says why."""
+
+
 class ModelGone(RuntimeError):
     """The engine was made anew as often as it may be; the message says why it died."""
 

@@ -31,7 +31,7 @@ class LlmOptions(BaseModel):
     max_model_len: int = Field(default=8192, ge=256)
     tensor_parallel: int = Field(default=1, ge=1)
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
-    kv_cache_gib: float | None = Field(default=None, gt=0)
+    kv_cache_gib: int | None = Field(default=None, ge=1)
     max_num_seqs: int | None = Field(default=None, ge=1)
     concurrency: int = Field(default=16, ge=1)
     timeout_s: float = Field(default=120, gt=0)

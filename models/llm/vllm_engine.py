@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from models.interfaces import Answer, Prompt
-from models.llm.engine import EngineDead
+from models.llm.engine import EngineDead, NoEngine
 from models.llm.options import LlmOptions
 from models.resolve import resolve
 
@@ -22,7 +22,7 @@ _KEPT_PROMPTS = 100_000
 
 
 class VllmEngine:
-    """A model under vLLM. Raises ImportError where vLLM is not installed, ModelNotFound, and what vLLM raises."""
+    """A model under vLLM. Raises ImportError where vLLM is not installed, ModelNotFound, or NoEngine."""
 
     def __init__(self, options: LlmOptions) -> None:
         self.name = options.short_name
@@ -45,7 +45,11 @@ class VllmEngine:
         _prepare_environment(self._options)
         from vllm import LLM  # noqa: PLC0415 - an extra, and seconds
 
-        self._llm = LLM(**_arguments(self._options, self._path))
+        try:
+            self._llm = LLM(**_arguments(self._options, self._path))
+        except Exception as error:
+            # What vLLM raises may not be fit to travel from a worker to the driver.
+            raise NoEngine(f"vLLM does not start with {self.name}: {type(error).__name__}: {error}") from None
 
     def count(self, prompts: Sequence[Prompt]) -> list[int]:
         """Tokens of each prompt, the chat template's included."""
