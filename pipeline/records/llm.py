@@ -12,7 +12,7 @@ from pipeline.llm.prompts import instructions
 from pipeline.llm.rounds import RETRY_TEMPERATURE, ROUNDS, Complaint, Outcome, ask
 from pipeline.records.asking import PROMPTS
 from pipeline.records.fitting import Asked, merge_prompts, unit_prompts
-from pipeline.records.record import MERGED_CUT, MergedRecord, Record, RecordWriter, UnitText
+from pipeline.records.record import MERGED_CUT, NOTHING, MergedRecord, Record, RecordWriter, UnitText
 from pipeline.records.taken import Told, merged_text, told
 
 _SCHEME = 1
@@ -56,7 +56,7 @@ class LlmRecordWriter:
         return Record(
             writer=self.name,
             status="ok" if found.text else "nothing",
-            text=found.text,
+            text=found.text or NOTHING,
             keywords=found.keywords,
             tags=found.tags,
             description=found.description,

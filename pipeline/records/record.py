@@ -13,6 +13,9 @@ MERGED_WORDS = 120
 """The most words that a merged record is asked to have; it is cut at MERGED_CUT."""
 MERGED_CUT = 150
 
+NOTHING = "(nothing told)"
+"""The text of a record of a unit that holds nothing to tell."""
+
 FactKind = Literal["fact", "event", "preference", "plan", "update"]
 Precision = Literal["day", "week", "month", "year"]
 Status = Literal["ok", "nothing", "failed"]

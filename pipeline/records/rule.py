@@ -13,13 +13,11 @@ from pipeline.records.labels import description, keywords
 from pipeline.records.lengths import clipped, length, one_line
 from pipeline.records.merge import merged
 from pipeline.records.reading import Reading, speaker
-from pipeline.records.record import RECORD_WORDS, Fact, MergedRecord, Record, UnitText, UnitTurn
+from pipeline.records.record import NOTHING, RECORD_WORDS, Fact, MergedRecord, Record, UnitText, UnitTurn
 from pipeline.records.tags import tags_of_chat, tags_of_steps
 from pipeline.records.telling import Telling, said, tellings
 from pipeline.records.trace import parsed_turn, trace
 
-NOTHING = "(nothing told)"
-"""The text of a record of a unit without a word."""
 _FIRST_WORDS = 12
 _MOST_FACTS = 10
 _LEAST_FACT = 1.5
