@@ -16,6 +16,7 @@ from cluster.errors import LakeError
 from cluster.exits import UNFINISHED
 from cluster.lake import Lake
 from cluster.runfiles import QUARANTINE
+from jobs.costs import metrics
 from jobs.ingest import INGEST
 from jobs.rankings import RANKINGS, ranking_paths
 from models.registry import log_evaluation
@@ -68,6 +69,7 @@ def evaluate(
         "style": taken.config["slates"]["style"],
         "requests_without_slate": without_slate,
         "pool_size": taken.config["recall"]["pool_size"],
+        "cost": taken.cost,
     }
     learned_from = ranker.get("seen_histories", [])
     measured = summary(results, seen_histories=learned_from, draws=draws, seed=seed)
@@ -241,7 +243,8 @@ def with_batch(
 
 
 def log(measured: Summary, about: Mapping[str, Any]) -> str:
-    """Logs an evaluation to MLflow; returns its run id."""
+    """Logs an evaluation to MLflow, and what the run that is evaluated cost; returns its run id."""
     params = {**about, "n_requests": measured.n_requests, "draws": measured.draws, "seed": measured.seed}
+    cost = params.pop("cost")
     table = json.dumps({**about, **measured.as_dict()}, indent=2)
-    return log_evaluation(measured.metrics(), params, {"evaluation.json": table})
+    return log_evaluation(measured.metrics() | metrics(cost), params, {"evaluation.json": table})

@@ -17,6 +17,7 @@ from cluster.plan import Plan
 from cluster.pricing import Price, prices
 from cluster.stamp import Reason
 from jobs.config import Profile
+from jobs.costs import COUNTED, by_kind
 from jobs.graph import stages
 from jobs.rankings import require_rankings
 from models.ranker import LightGBMRanker
@@ -45,6 +46,12 @@ class StagePlan:
             return 0.0
         return None if self.price is None else self.price.seconds_per_row * self.rows[outlook]
 
+    def more(self, *outlooks: Outlook) -> dict[str, float]:
+        """What language models and GPUs are asked for the shards with these outlooks, by jobs.costs.COUNTED."""
+        rows = sum(self.rows[outlook] for outlook in outlooks)
+        known = {} if self.price is None else self.price.more
+        return {name: known.get(name, 0.0) * rows for name in COUNTED}
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -55,6 +62,8 @@ class Planned:
     batches: int
     workers: int
     stages: tuple[StagePlan, ...]
+    costs: Mapping[str, Mapping[str, Any]]
+    """What language models are asked, by kind, for what a run does (see jobs.costs.costs)."""
 
     def shards(self, *outlooks: Outlook) -> int:
         """How many shards have any of the outlooks."""
@@ -79,6 +88,7 @@ class Planned:
             "worker_seconds": {outlook.value: self.seconds(outlook) for outlook in COSTLY},
             "wall_seconds": self.seconds(*TO_DO) / self.workers,
             "unpriced": self.unpriced(*TO_DO),
+            "models": self.costs,
             "stages": [_stage_dict(stage) for stage in self.stages],
         }
 
@@ -106,7 +116,8 @@ def plan(
         _stage_plan(made, prospects, index, priced.get(made.graph.stages[index].name))
         for index, prospects in enumerate(grouped)
     )
-    return Planned(lake.url, profile.name, len(batches), workers or os.cpu_count() or 1, found)
+    asked = by_kind(profile, {stage.name: stage.more(*TO_DO) for stage in found})
+    return Planned(lake.url, profile.name, len(batches), workers or os.cpu_count() or 1, found, asked)
 
 
 def _stage_plan(made: Plan, prospects: Mapping[Shard, Prospect], index: int, price: Price | None) -> StagePlan:

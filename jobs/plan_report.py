@@ -9,6 +9,7 @@ from rich.text import Text
 
 from cluster.forecast import Outlook
 from cluster.stamp import Cause, Reason
+from jobs.costs import cost_line
 from jobs.plan import COSTLY, TO_DO, Planned, StagePlan
 
 _SAID = {
@@ -83,6 +84,8 @@ def _show_sum(planned: Planned, command: str, out: Console) -> None:
         if seconds:
             wall = f"{_seconds(seconds / planned.workers)} s with {_count(planned.workers, 'worker', 'workers')}"
             out.print(Text(f"cost: {least}{_seconds(seconds)} worker seconds, about {wall}"))
+        for kind, spent in planned.costs.items():
+            out.print(Text(f"{kind}: about {cost_line(spent)}"), soft_wrap=True)
         if unpriced:
             out.print(Text(f"unknown: the cost of {', '.join(unpriced)}, which no run of this lake has worked on"))
     if any(

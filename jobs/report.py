@@ -13,6 +13,7 @@ from rich.text import Text
 
 from cluster.hints import command
 from cluster.report import RunReport, StageReport
+from jobs.costs import cost_line
 from jobs.ingest import NAMED, IngestReport
 from jobs.plain import first_line, plain
 from pipeline.evaluate.bootstrap import Estimate
@@ -68,6 +69,12 @@ def show_run(result: RunReport, run_id: str, out: Console) -> None:
         counts = (stage.total, stage.done, stage.reused, stage.failed, stage.blocked, stage.quarantined)
         table.add_row(stage.name, *map(str, counts), f"{stage.seconds:.1f}")
     out.print(table)
+
+
+def show_costs(spent: Mapping[str, Mapping[str, Any]], out: Console) -> None:
+    """What language models were asked (see jobs.costs.costs): a line for each kind."""
+    for kind, cost in spent.items():
+        out.print(f"{kind}: {cost_line(cost)}", markup=False, highlight=False, soft_wrap=True)
 
 
 def show_empty(empty: pl.DataFrame, out: Console) -> None:

@@ -22,6 +22,7 @@ from cluster.progress import Together, progress_for
 from cluster.runfiles import QUARANTINE
 from cluster.stage import Stage
 from jobs.config import Profile
+from jobs.costs import costs
 from jobs.graph import stages
 from jobs.ingest import INGEST
 from jobs.ranker_suits import require_own_scores
@@ -87,7 +88,11 @@ def run(
             config=profile.model_dump(mode="json"),
             identities=identities,
             counts=report.counts(),
-            cost={"worker_seconds": report.worker_seconds},
+            cost={
+                "worker_seconds": report.worker_seconds,
+                "gpu_seconds": report.gpu_seconds,
+                **costs(profile, report.stages),
+            },
             files=pa.concat_tables([_without(report.files, _JUDGED_BY), _judged_by(lake, MarkCache())]),
         ),
         report.failures,

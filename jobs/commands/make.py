@@ -79,6 +79,7 @@ def run(
     from cluster.lake import Lake
     from jobs import report
     from jobs.config import load_profile
+    from jobs.costs import costs
     from jobs.overrides import override
     from jobs.run import Resources, empty_slates
     from jobs.run import run as run_job
@@ -94,6 +95,7 @@ def run(
         say_json({"lake": opened.url, "profile": chosen.name, "run_id": run_id, **told})
     else:
         report.show_run(result, run_id, out)
+        report.show_costs(costs(chosen, result.stages), out)
         report.show_empty(empty, out)
     report.show_trouble(result, given_to("run"), lake, err)
     if result.exit_code:

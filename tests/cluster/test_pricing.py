@@ -88,3 +88,12 @@ def test_only_the_newest_runs_count_and_shards_without_rows_do_not(toy_lake):
         ran(toy_lake, number, [events(10), events(0, bucket=1), made("double", "kind=plain", 1.0),
                                made("double", "kind=plain", 50.0, bucket=1)])  # fmt: skip
     assert prices(toy_lake, graph) == {"double": Price(0.1, True)}
+
+
+def test_what_models_and_gpus_took_is_priced_by_the_same_rows(toy_lake):
+    graph = planned(toy_lake, stages()).graph
+    asked = {"calls": 20, "prompt_tokens": 5_000, "gpu_seconds": 2.5}
+    ran(toy_lake, 1, [events(10), {**made("vectors", "model=one", 5.0), **asked}])
+    assert prices(toy_lake, graph) == {
+        "vectors": Price(0.5, True, {"gpu_seconds": 0.25, "calls": 2.0, "prompt_tokens": 500.0})
+    }
