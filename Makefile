@@ -32,8 +32,9 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(STAMP)
+bench: $(STAMP) $(VLLM_STAMP)
 	$(BIN)/python -m jobs.bench
+	$(VLLM)/bin/python -m jobs.bench_llm
 
 # The ranker that comes with slatemill, learned anew from generated histories: a quarter of an hour on two cores.
 shipped: $(STAMP)

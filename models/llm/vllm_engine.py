@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import json
 import os
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _KEPT_PROMPTS = 100_000
 """Prompts whose tokens are kept between being counted and being answered."""
+_WATCH_S = 0.5
 
 
 class VllmEngine:
@@ -36,6 +39,16 @@ class VllmEngine:
     def context(self) -> int:
         """The most tokens of a prompt and its answer."""
         return self._options.max_model_len
+
+    @property
+    def llm(self) -> LLM:
+        """The engine as it is now."""
+        assert self._llm is not None
+        return self._llm
+
+    def forget_prefixes(self) -> None:
+        """Empties the cache of prefixes."""
+        self.llm.reset_prefix_cache()
 
     def restart(self) -> None:
         """Makes the engine, or makes it anew."""
@@ -60,24 +73,23 @@ class VllmEngine:
         from vllm.inputs import TokensPrompt  # noqa: PLC0415
         from vllm.v1.engine.exceptions import EngineDeadError  # noqa: PLC0415
 
-        assert self._llm is not None
         inputs = [TokensPrompt(prompt_token_ids=self._encoded(prompt)) for prompt in prompts]
         try:
-            outputs = self._llm.generate(inputs, [self._sampling(prompt) for prompt in prompts], use_tqdm=False)
+            with _woken_by_death(self.llm):
+                outputs = self.llm.generate(inputs, [self.sampling(prompt) for prompt in prompts], use_tqdm=False)
         except EngineDeadError as error:
-            raise EngineDead(str(error)) from error
+            raise EngineDead(f"the process of {self.name}'s engine is gone") from error
         self._tokens.clear()
         return [_answer(prompt, output) for prompt, output in zip(prompts, outputs, strict=True)]
 
     def _encoded(self, prompt: Prompt) -> list[int]:
         """A prompt's tokens. Counted first and answered later, it is read once."""
-        assert self._llm is not None
         key = (prompt.system, prompt.user)
         if key not in self._tokens:
             if len(self._tokens) >= _KEPT_PROMPTS:
                 self._tokens.clear()
             messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
-            tokenizer = self._llm.get_tokenizer()
+            tokenizer = self.llm.get_tokenizer()
             text = tokenizer.apply_chat_template(
                 [message for message in messages if message["content"]],
                 tokenize=False,
@@ -87,7 +99,8 @@ class VllmEngine:
             self._tokens[key] = tokenizer.encode(text, add_special_tokens=False)
         return self._tokens[key]
 
-    def _sampling(self, prompt: Prompt) -> SamplingParams:
+    def sampling(self, prompt: Prompt) -> SamplingParams:
+        """How a prompt is sampled, in vLLM's words."""
         from vllm import SamplingParams  # noqa: PLC0415
         from vllm.sampling_params import StructuredOutputsParams  # noqa: PLC0415
 
@@ -107,6 +120,33 @@ def has_cuda() -> bool:
     import torch  # noqa: PLC0415
 
     return bool(torch.cuda.is_available())
+
+
+@contextmanager
+def _woken_by_death(llm: LLM) -> Iterator[None]:
+    """Ends a wait for answers when the engine's process has died.
+
+    vLLM 0.32 notices the death in a thread of its own, marks the client, and leaves whoever waits for the next answer
+    waiting for ever (SyncMPClient.get_output); so the mark is watched here, and the waiter told.
+    """
+    from vllm.v1.engine.exceptions import EngineDeadError  # noqa: PLC0415
+
+    client: Any = llm.llm_engine.engine_core
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(_WATCH_S):
+            if client.resources.engine_dead:
+                client.outputs_queue.put_nowait(EngineDeadError())
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
 
 
 def _prepare_environment(options: LlmOptions) -> None:

@@ -78,6 +78,11 @@ def _completed(before: int, after: int) -> Iterator[tuple[int, int]]:
         level += 1
 
 
+def unit_texts(units: pa.Table, turns: pa.Table) -> list[UnitText]:
+    """Units (UNITS) as a writer reads them, in order; `turns` (TURNS) are those of their sessions."""
+    return list(_texts(_frame(units), _frame(turns)))
+
+
 def _texts(units: pl.DataFrame, turns: pl.DataFrame) -> Iterator[UnitText]:
     """The text of each unit, in order."""
     said = (
