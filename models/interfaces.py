@@ -158,12 +158,42 @@ class Answer(NamedTuple):
     alternatives: tuple[tuple[tuple[str, float], ...], ...] | None = None
 
 
+class Usage(NamedTuple):
+    """What a language model was asked. `calls` counts prompts, each as often as the engine was handed it; so many of
+    the prompts' tokens as `cached_tokens` were in its cache of prefixes; `seconds` are those that it was at work."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:  # type: ignore[override]
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.seconds + other.seconds,
+        )
+
+    def __sub__(self, other: Usage) -> Usage:
+        return self + Usage(
+            -other.calls, -other.prompt_tokens, -other.cached_tokens, -other.completion_tokens, -other.seconds
+        )
+
+
 class LanguageModel(Protocol):
     """Answers prompts in batches. A prompt that cannot be answered costs no other its answer."""
 
     name: str
     context: int
     """The most tokens of a prompt and its answer together."""
+
+    @property
+    def spent(self) -> Usage:
+        """What it was asked since it was made, failed attempts included."""
+        ...
 
     def count(self, prompts: Sequence[Prompt]) -> list[int]:
         """Tokens of each prompt as the model reads it, template included; about, where the model is far away."""

@@ -1,0 +1,1 @@
+"""Language models: engines that run them, and the care that a batch of prompts needs."""
