@@ -192,8 +192,11 @@ class LanguageModel(Protocol):
     name: str
     context: int
     """The most tokens of a prompt and its answer together."""
-    spent: Spent
-    """What it was asked since it was made."""
+
+    @property
+    def spent(self) -> Spent:
+        """What it was asked since it was made, failed attempts included."""
+        ...
 
     def count(self, prompts: Sequence[Prompt]) -> list[int]:
         """Tokens of each prompt as the model reads it, template included; about, where the model is far away."""

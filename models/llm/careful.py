@@ -8,136 +8,151 @@ from collections.abc import Sequence
 
 from models.interfaces import NO_TOKENS, Answer, Prompt, Spent
 from models.llm.engine import Engine, EngineDead, ModelGone
+from models.llm.halving import by_halves
 
-RESTARTS = 3
-"""How often a model's engine is made anew, all in all."""
+_UNSAFE = re.compile("[\x00\ud800-\udfff]")
 _REASON = 200
-_UNREADABLE = re.compile(r"[\ud800-\udfff\x00]")
-"""Lone surrogates and NUL: tokenizers raise, and take the batch with them."""
-_LONGEST_TOKEN = 128
-"""Characters: a text of more than this times the context is too long whatever its tokens are, and is not counted."""
+"""Characters of an error that a reason quotes."""
+_LONE_DEATHS = 2
+"""A prompt of which alone the engine dies so often is a culprit: making the engine anew costs minutes."""
+_IN_ALL = 10
+"""A model's engine is made anew so many times `restarts`, in all."""
 
 
 class CarefulModel:
     """A LanguageModel over an engine.
 
-    Every prompt is cleaned and counted before the engine sees it; one that is empty or too long is answered with a
-    reason. When the engine raises, the batch is halved until the culprit is alone; alone it is tried `attempts` times.
-    A dead engine is made anew and gets the batch again: where it dies of one prompt alone each time, that is a culprit
-    too. Raises ModelGone once the engine has been made anew RESTARTS times.
+    A prompt is cleaned and counted before the engine sees it; one that is empty or too long is answered with a reason.
+    When the engine raises, the batch is halved until the culprits are alone; each is tried `attempts` times, and fails
+    with what the engine said. A dead engine is made anew before it is needed, and gets the halves again; a prompt of
+    which it dies alone, twice, is a culprit too. Raises ModelGone, as the engine does, and where the engine was made
+    anew `restarts` times in a row without an answer coming of it, or ten times as often in all.
+
+    One prompt that kills the engine is found within two restarts in a row; several in a batch may take more.
     """
 
-    def __init__(self, engine: Engine, attempts: int) -> None:
+    def __init__(self, engine: Engine, attempts: int = 3, restarts: int = 2) -> None:
         self.name = engine.name
         self.context = engine.context
-        self.spent = NO_TOKENS
         self._engine = engine
         self._attempts = attempts
-        self._restarts = 0
+        self._restarts = restarts
+        self._in_vain = 0
+        self._in_all = 0
+        self._death: Exception | None = None
+        self._spent = NO_TOKENS
+
+    @property
+    def spent(self) -> Spent:
+        """What the engine was asked since the model was made, failed attempts included."""
+        return self._spent
 
     def count(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Tokens of each prompt; more than the context for one that cannot be read."""
-        return self._counts([_cleaned(prompt) for prompt in prompts])
+        """Tokens of each prompt; one more than the context for one that cannot be read."""
+        counted = by_halves(self._count, [_cleaned(prompt) for prompt in prompts], self._tries)
+        return [self.context + 1 if outcome.made is None else outcome.made for outcome in counted]
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Answer]:
         """One answer for each prompt, in order."""
         cleaned = [_cleaned(prompt) for prompt in prompts]
-        answers: list[Answer | None] = [None] * len(prompts)
-        for row, n_tokens in enumerate(self._counts(cleaned)):
-            if reason := self._refused(cleaned[row], n_tokens):
-                answers[row] = Answer("", "failed", reason, attempts=0)
-        self._answer(cleaned, [row for row, answer in enumerate(answers) if answer is None], answers, {})
-        return [answer for answer in answers if answer is not None]
+        refused = dict(self._refused(cleaned))
+        rows = [row for row in range(len(prompts)) if row not in refused]
+        outcomes = by_halves(self._run, [cleaned[row] for row in rows], self._tries)
+        answers = {row: _failed(reason, 0) for row, reason in refused.items()}
+        for row, (made, error, calls) in zip(rows, outcomes, strict=True):
+            if made is None:
+                assert error is not None
+                answers[row] = _failed(_reason(error), calls)
+            else:
+                answers[row] = made._replace(attempts=calls)
+        return [answers[row] for row in range(len(prompts))]
 
-    def _refused(self, prompt: Prompt, n_tokens: int) -> str:
-        room = self.context - prompt.max_tokens
-        if not prompt.user.strip():
-            return "empty: there is nothing to answer"
-        if n_tokens > room:
-            counted = f"{n_tokens:,} tokens" if n_tokens < _UNCOUNTED else f"{len(prompt.user):,} characters"
-            return f"too long: {counted}, and the model takes {room:,} tokens beside an answer of {prompt.max_tokens:,}"
-        return ""
+    def _refused(self, prompts: Sequence[Prompt]) -> list[tuple[int, str]]:
+        """The prompts that the engine is not to see, and why."""
+        refused = [(row, "empty") for row, prompt in enumerate(prompts) if not prompt.user.strip()]
+        empty = {row for row, _ in refused}
+        rows = [row for row in range(len(prompts)) if row not in empty]
+        for row, outcome in zip(rows, by_halves(self._count, [prompts[row] for row in rows], self._tries), strict=True):
+            room = prompts[row].max_tokens
+            if outcome.error is not None:
+                refused.append((row, _reason(outcome.error)))
+            elif outcome.made is not None and outcome.made + room > self.context:
+                taken = f"the model takes {self.context:,} less {room:,} for the answer"
+                refused.append((row, f"{outcome.made:,} tokens, and {taken}"))
+        return refused
 
-    def _counts(self, prompts: Sequence[Prompt]) -> list[int]:
-        longest = self.context * _LONGEST_TOKEN
-        counted = [len(prompt.user) + len(prompt.system) <= longest for prompt in prompts]
-        short = [prompt for prompt, is_short in zip(prompts, counted, strict=True) if is_short]
-        counts = iter(self._counted(short))
-        return [next(counts) if is_short else _UNCOUNTED for is_short in counted]
+    def _tries(self, error: Exception) -> int:
+        return min(self._attempts, _LONE_DEATHS) if isinstance(error, EngineDead) else self._attempts
 
-    def _counted(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Counts by halves, where one of them cannot be read."""
+    def _count(self, prompts: list[Prompt]) -> list[int]:
+        self._revive()
         try:
-            return self._engine.count(prompts) if prompts else []
-        except Exception:  # whatever a tokenizer raises
-            if len(prompts) == 1:
-                return [_UNCOUNTED]
-            half = len(prompts) // 2
-            return self._counted(prompts[:half]) + self._counted(prompts[half:])
+            return self._engine.count(prompts)
+        except EngineDead as error:
+            self._death = error
+            raise
 
-    def _answer(
-        self, prompts: Sequence[Prompt], rows: list[int], answers: list[Answer | None], failed: dict[int, int]
-    ) -> None:
-        """Answers some of the prompts; `failed` counts how often the engine failed on one alone."""
-        todo = [rows]
-        while todo:
-            part = todo.pop()
-            if not part:
-                continue
-            try:
-                made = self._run([prompts[row] for row in part])
-            except Exception as error:  # whatever an engine raises
-                if isinstance(error, EngineDead):
-                    self._restart(error)
-                if len(part) > 1:
-                    half = len(part) // 2
-                    todo += [part[half:], part[:half]]
-                    continue
-                (row,) = part
-                failed[row] = failed.get(row, 0) + 1
-                if failed[row] < self._attempts:
-                    todo.append(part)
-                else:
-                    answers[row] = Answer("", "failed", _short(error), attempts=failed[row])
-                continue
-            for row, answer in zip(part, made, strict=True):
-                answers[row] = answer._replace(attempts=failed.get(row, 0) + 1)
-
-    def _run(self, prompts: Sequence[Prompt]) -> list[Answer]:
+    def _run(self, prompts: list[Prompt]) -> list[Answer]:
+        self._revive()
         started = time.monotonic()
+        made: list[Answer] = []
         try:
             made = self._engine.run(prompts)
-        except Exception:
-            self.spent = self.spent.plus(Spent(calls=len(prompts), model_seconds=time.monotonic() - started))
+        except EngineDead as error:
+            self._death = error
             raise
-        self.spent = self.spent.plus(
-            Spent(
+        finally:
+            asked = Spent(
                 len(prompts),
                 sum(answer.prompt_tokens for answer in made),
                 sum(answer.cached_tokens for answer in made),
                 sum(answer.completion_tokens for answer in made),
                 time.monotonic() - started,
             )
-        )
+            self._spent = self._spent.plus(asked)
+        self._in_vain = 0
         return made
 
-    def _restart(self, error: EngineDead) -> None:
-        if self._restarts == RESTARTS:
-            raise ModelGone(f"the engine of {self.name} died {RESTARTS + 1} times: {_short(error)}") from error
-        self._restarts += 1
-        self._engine.restart()
-
-
-_UNCOUNTED = 1 << 40
+    def _revive(self) -> None:
+        """Makes the engine anew if it is dead."""
+        while self._death is not None:
+            if self._in_vain == self._restarts or self._in_all == _IN_ALL * self._restarts:
+                times = f"{self._in_vain} times in a row, {self._in_all} times in all"
+                raise ModelGone(
+                    f"the engine of {self.name} is dead; it was made anew {times}. It said: {_short(self._death)}"
+                ) from self._death
+            self._in_vain += 1
+            self._in_all += 1
+            try:
+                self._engine.restart()
+            except ModelGone:
+                raise
+            except Exception as error:  # a machine may need a moment to free what the dead engine held
+                self._death = error
+            else:
+                self._death = None
 
 
 def _cleaned(prompt: Prompt) -> Prompt:
-    if _UNREADABLE.search(prompt.system) or _UNREADABLE.search(prompt.user):
-        cleaned = (_UNREADABLE.sub("\N{REPLACEMENT CHARACTER}", text) for text in (prompt.system, prompt.user))
-        system, user = cleaned
-        return prompt._replace(system=system, user=user)
-    return prompt
+    """A prompt that every tokenizer takes: without NUL, and U+FFFD for lone surrogates."""
+    return prompt._replace(system=_sanitised(prompt.system), user=_sanitised(prompt.user))
+
+
+def _sanitised(text: str) -> str:
+    if _UNSAFE.search(text) is None:
+        return text
+    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return joined.replace("\x00", "")
+
+
+def _failed(reason: str, attempts: int) -> Answer:
+    return Answer("", "failed", reason, attempts=attempts)
+
+
+def _reason(error: Exception) -> str:
+    return f"kills the engine: {_short(error)}" if isinstance(error, EngineDead) else _short(error)
 
 
 def _short(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:_REASON]}"
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return _sanitised(text if len(text) <= _REASON else text[: _REASON - 1] + "…")

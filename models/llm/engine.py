@@ -9,7 +9,7 @@ from models.interfaces import Answer, Prompt
 
 
 class EngineDead(RuntimeError):
-    """The engine is gone: nothing is answered before it is made anew."""
+    """The engine is gone: nothing is answered before it is made anew. The prompts may be to blame or not."""
 
 
 class NoEngine(RuntimeError):
@@ -17,11 +17,11 @@ class NoEngine(RuntimeError):
 
 
 class ModelGone(RuntimeError):
-    """The engine was made anew as often as it may be; the message says why it died."""
+    """Nothing will be answered, however often it is tried; the message says why, and what to do where that is known."""
 
 
 class Engine(Protocol):
-    """Runs a model. CarefulModel makes a LanguageModel of it."""
+    """Runs a model. `CarefulModel` makes a LanguageModel of it."""
 
     name: str
 
@@ -31,11 +31,11 @@ class Engine(Protocol):
         ...
 
     def count(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Tokens of each prompt. May raise for one that cannot be read."""
+        """Tokens of each prompt, the template's included. May raise where one cannot be read."""
         ...
 
     def run(self, prompts: Sequence[Prompt]) -> list[Answer]:
-        """Answers a batch, in order. Raises EngineDead, or anything else for the whole batch."""
+        """Answers a batch, in order. Raises EngineDead, ModelGone, or anything else for the whole batch."""
         ...
 
     def restart(self) -> None:

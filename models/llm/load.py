@@ -20,7 +20,7 @@ def llm_identity(options: LlmOptions, scheme: str = "") -> ModelIdentity:
     Raises ModelNotFound where vLLM is to load what is not on this machine.
     """
     weights = weights_digest(resolve(options.model).path) if options.engine == "vllm" else options.engine
-    text = json.dumps({**options.decides(), "weights": weights, "scheme": scheme}, sort_keys=True)
+    text = json.dumps({**options.affects_output(), "weights": weights, "scheme": scheme}, sort_keys=True)
     return ModelIdentity(text, choice_id(options.short_name, text))
 
 
@@ -31,6 +31,10 @@ def load_llm(options: LlmOptions) -> LanguageModel:
 
 
 def _engine(options: LlmOptions) -> Engine:
+    if options.engine == "endpoint":
+        from models.llm.endpoint import EndpointEngine  # noqa: PLC0415 - an extra
+
+        return EndpointEngine(options)
     from models.llm.vllm_engine import VllmEngine  # noqa: PLC0415 - an extra
 
     return VllmEngine(options)

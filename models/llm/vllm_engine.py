@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from models.interfaces import Answer, Prompt
 from models.llm.engine import EngineDead, NoEngine
 from models.llm.options import LlmOptions
+from models.llm.thoughts import without_thoughts
 from models.resolve import resolve
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def _answer(prompt: Prompt, output: Any) -> Answer:
             for place in best.logprobs
         )
     return Answer(
-        text=best.text,
+        text=without_thoughts(best.text),
         finish=best.finish_reason or "",
         prompt_tokens=len(output.prompt_token_ids),
         cached_tokens=output.num_cached_tokens or 0,
