@@ -96,16 +96,17 @@ class EndpointEngine:
     async def _answers(self, prompts: Sequence[Prompt]) -> tuple[Exception | None, dict[Prompt, Answer]]:
         """What keeps the rest from being asked, and what was answered by then."""
         library = _client_library()
+        requests = [(prompt, self._request(prompt)) for prompt in prompts]
         answers: dict[Prompt, Answer] = {}
         stops: list[Exception] = []
         turn = asyncio.Semaphore(self._options.concurrency)
 
-        async def ask(client: AsyncOpenAI, prompt: Prompt) -> None:
+        async def ask(client: AsyncOpenAI, prompt: Prompt, request: dict[str, Any]) -> None:
             async with turn:
                 if stops:
                     return
                 try:
-                    reply = await client.chat.completions.create(**self._request(prompt))
+                    reply = await client.chat.completions.create(**request)
                     made = read_reply(reply, prompt.alternatives)
                     answers[prompt] = made._replace(reason=self._quoted(made.reason))
                 except Exception as error:  # the client's own, and what a body that is no JSON makes it raise
@@ -116,7 +117,7 @@ class EndpointEngine:
                         stops.append(failure)
 
         async with self._client(library) as client:
-            await asyncio.gather(*(ask(client, prompt) for prompt in prompts))
+            await asyncio.gather(*(ask(client, prompt, request) for prompt, request in requests))
         return (stops[0] if stops else None), answers
 
     def _client(self, library: Any) -> AsyncOpenAI:

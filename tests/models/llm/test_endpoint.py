@@ -88,6 +88,13 @@ def test_a_request_says_all_that_the_prompt_does():
     assert not {"response_format", "logprobs", "top_logprobs"} & set(bare)
 
 
+def test_a_schema_that_is_no_json_is_a_mistake_of_ours_and_asks_nothing():
+    with served(echo) as (server, engine):
+        with pytest.raises(ValueError):
+            engine.run(prompts("a", "b", schema="{not json"))
+        assert server.asked == []
+
+
 def test_newer_servers_call_the_most_tokens_otherwise():
     with served(echo, max_tokens_name="max_completion_tokens") as (server, engine):
         engine.run(prompts("a"))
