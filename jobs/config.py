@@ -193,6 +193,12 @@ class Profile(_Strict):
         return tuple(policy for policy in self.slates.policies if goes_by_ranker(policy))
 
     @property
+    def language_models(self) -> dict[str, LlmOptions]:
+        """The language models that the profile names, by what they do."""
+        roles = {"writer": self.writer, "teacher": self.teacher, "reader": self.reader, "judge": self.judge}
+        return {role: options for role, options in roles.items() if options is not None}
+
+    @property
     def memory_policies(self) -> tuple[str, ...]:
         """The policies that show units, records and pieces."""
         return tuple(policy for policy in self.slates.policies if policy in MEMORY_POLICIES)

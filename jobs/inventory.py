@@ -14,6 +14,7 @@ from rich.text import Text
 from jobs.config import Profile, load_profile
 from jobs.names import profile_names
 from models import shipped
+from models.gguf import GGUF_PACKAGES
 from models.resolve import PACKAGES, ModelNotFound, find_here
 
 
@@ -43,6 +44,9 @@ def models_of(profile: Profile) -> Iterator[tuple[str, str]]:
         yield profile.late_interaction.model, "token encoder"
     if profile.cross_encoder is not None:
         yield profile.cross_encoder.model, "cross-encoder"
+    for options in profile.language_models.values():
+        if options.engine == "vllm":
+            yield options.model, "language model"
 
 
 def inventory() -> list[Entry]:
@@ -54,6 +58,8 @@ def inventory() -> list[Entry]:
     for key, package in PACKAGES.items():
         model = next((model for model in named if model[0].lower() == key), (key, package.kind))
         named.setdefault(model, []).append(f"package {package.distribution}")
+    for key, carried in GGUF_PACKAGES.items():
+        named.setdefault((key, "language model"), []).append(f"package {carried.distribution}")
     return [_entry(name, kind, by) for (name, kind), by in named.items()] + list(map(_ranker, shipped.names()))
 
 

@@ -24,6 +24,10 @@ def checks_for(profile: Profile, lake: str | None) -> list[Check]:
         Check("late interaction", bool(profile.recall.encoders), _later("choices.late_interaction", profile)),
         Check("tuned encoder", "tuned" in profile.recall.encoders, _later("choices.tuned_encoder", profile)),
         Check("cross-encoder", profile.cross_encoder is not None, _later("choices.cross_encoder", profile)),
+        *(
+            Check(role, True, _later("llms.language_model", options))
+            for role, options in profile.language_models.items()
+        ),
         Check("mlflow", True, _later("choices.mlflow")),
         Check("ranker", False, _later("choices.ranker", profile)),
         Check("vllm", False, _later("software.extra", "vllm", "vllm", "brings it", False)),
