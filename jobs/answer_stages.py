@@ -6,6 +6,7 @@ adds a set and makes none stale.
 
 from __future__ import annotations
 
+import hashlib
 from functools import partial
 from typing import NamedTuple
 
@@ -75,12 +76,13 @@ def answer_stage(
     )
 
 
-def judgement_stage(name: str, answers: Choice, judgings: int, judge: Served) -> Stage:
-    """What a judge says of a set of answers; `name` tells the stage from others of its run."""
+def judgement_stage(cell: str, answers: Choice, judgings: int, judge: Served) -> Stage:
+    """What a judge says of a set of answers, to slates of the policy and budget that `cell` names."""
     judging = Judging(judge.model_id, judgings)
     judgements_id = "-".join([answers[1], judge.model_id, *([f"x{judgings}"] if judgings > 1 else [])])
     return stage(
-        f"judgements-{name}",
+        # Sets of a cell differ in shape, reader or limit. The name is part of the stamp: it must not depend on the run.
+        f"judgements-{cell}-{hashlib.sha256(answers[1].encode()).hexdigest()[:8]}",
         ("judge", judgements_id),
         schemas.JUDGEMENTS,
         {

@@ -60,11 +60,7 @@ def judge(
     sets = _wanted_sets(answer_sets(lake, taken), wanted, profile.name)
     report, run_id = None, None
     if judge is not None:
-        # The place tells stages apart that judge answers of one policy in two shapes.
-        stages = [
-            judgement_stage(f"{one.policy}-{one.budget}-{place}", one.choice, wanted.judgings, judge)
-            for place, one in enumerate(sorted(sets, key=lambda one: one.choice))
-        ]
+        stages = [judgement_stage(f"{one.policy}-{one.budget}", one.choice, wanted.judgings, judge) for one in sets]
         report, run_id = work_off(lake, profile, stages, batches_of(lake, taken), resources)
     rows = summarised(lake, taken, taken.identities.get("ranker", {}).get("seen_histories", []), draws, seed)
     shown = {(one.policy, one.budget, one.shape, one.reader) for one in sets}

@@ -220,10 +220,14 @@ def of_answers(
     tables: Tables, model: LanguageModel, *, policy: str, budget: int, up_to: str | None, reading: Reading
 ) -> ShardOutput:
     """Stages `answers-...`, of each policy and budget."""
-    slates = chosen(tables["slates"], tables["requests"], policy, budget, up_to)
-    return ShardOutput(answers(slates, tables["requests"], model, reading))
+    before = _spent(model)
+    chosen_slates = chosen(tables["slates"], tables["requests"], policy, budget, up_to)
+    made = answers(chosen_slates, tables["requests"], model, reading)
+    return ShardOutput(made, usage=_usage(model, before))
 
 
 def of_judgements(tables: Tables, model: LanguageModel, *, judging: Judging) -> ShardOutput:
     """Stages `judgements-...`, of each set of answers."""
-    return ShardOutput(judgements(tables["answers"], tables["requests"], model, judging))
+    before = _spent(model)
+    made = judgements(tables["answers"], tables["requests"], model, judging)
+    return ShardOutput(made, usage=_usage(model, before))

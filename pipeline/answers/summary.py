@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pipeline.answers.agreement import Agreement, agreement
+from pipeline.answers.agreement import Agreement, agreement, cohen_kappa
 from pipeline.answers.overlap import overlap
 from pipeline.evaluate.bootstrap import Estimate, mean_estimate
 from pipeline.schemas import ANSWER_KEY, REQUEST_KEY
 
 GROUP = ("reader", "shape", "sampled", "budget", "policy")
 """What rows of a summary are by. `sampled` tells drawn answers from the likeliest."""
+
+_OF_ANSWER = (*ANSWER_KEY, "sampled", "category", "adversarial", "contains")
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class Judged:
     `accuracy` is over the `n` requests that it gave a label and that are not adversarial, of each the mean label;
     `by_type` averages it over their categories. Of the `n_abstention` adversarial ones `abstention` is the share that
     is recognised as such. `with_abstention` is over all of them together, as LongMemEval's own accuracy is. `unparsed`
-    and `failed` count judgements without a label.
+    and `failed` count judgements without a label. `kappa_with_words` is Cohen's kappa of its labels and of whether the
+    gold answer is contained word for word.
     """
 
     judge: str
@@ -37,6 +40,7 @@ class Judged:
     with_abstention: float | None
     unparsed: int
     failed: int
+    kappa_with_words: float | None
     over_repeats: Agreement
     over_judgings: Agreement
 
@@ -96,7 +100,7 @@ def answer_rows(
     told = requests.select(*REQUEST_KEY, "category", "answer", "adversarial")
     scored = overlap(answers.join(told, on=list(REQUEST_KEY), validate="m:1"))
     scored = scored.with_columns(sampled=pl.col("repeat") > 0)
-    labelled = judgements.join(scored.select(*ANSWER_KEY, "sampled", "category", "adversarial"), on=list(ANSWER_KEY))
+    labelled = judgements.join(scored.select(*_OF_ANSWER), on=list(ANSWER_KEY))
     rows = []
     for key, group in scored.sort(*GROUP).group_by(GROUP, maintain_order=True):
         place = dict(zip(GROUP, key, strict=True))
@@ -149,6 +153,7 @@ def _judged(judge: str, group: pl.DataFrame, draws: int, seed: int) -> Judged:
         with_abstention=_mean(by_request["label"]),
         unparsed=group.filter(status="unparsed").height,
         failed=group.filter(status="failed").height,
+        kappa_with_words=cohen_kappa(group["label"], group["contains"]),
         over_repeats=agreement(over_repeats),
         over_judgings=agreement(over_judgings),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from models.interfaces import Answer, Prompt
+from models.interfaces import NO_TOKENS, Answer, Prompt
 
 
 class EchoModel:
@@ -12,6 +12,7 @@ class EchoModel:
 
     name = "echo"
     context = 1000
+    spent = NO_TOKENS
 
     def __init__(self, rule: Callable[[Prompt], str | None]) -> None:
         self.calls: list[list[Prompt]] = []

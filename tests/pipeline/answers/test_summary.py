@@ -76,6 +76,8 @@ def test_a_judge_s_labels_are_averaged_over_requests_and_over_types():
     assert first.accuracy.value == pytest.approx(2 / 3)
     assert first.by_type == pytest.approx((0.5 + 1) / 2)
     assert (first.abstention, first.with_abstention) == (0.0, 0.5)
+    # Right, wrong, right; contained: in the first alone.
+    assert first.kappa_with_words == pytest.approx((2 / 3 - 4 / 9) / (1 - 4 / 9))
     assert (second.n, second.accuracy.value, second.unparsed, second.failed) == (0, None, 1, 1)
 
 
