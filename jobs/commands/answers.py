@@ -57,6 +57,7 @@ def answer(
     from jobs.answer import answer as answer_job
     from jobs.answers_report import show_answered
     from jobs.config import load_profile
+    from jobs.costs import costs
     from jobs.run import Resources
     from jobs.served import reader_of
 
@@ -70,6 +71,7 @@ def answer(
         say_json({"lake": opened.url, "profile": chosen.name, "run_id": answered.run_id, **result.as_dict(), **counts})
     else:
         report.show_run(result, answered.run_id, out)
+        report.show_costs(costs(chosen, result.stages), out)
         show_answered(answered, out)
     report.show_trouble(result, given_to("answer"), lake, err)
     if result.exit_code:
@@ -98,6 +100,7 @@ def judge(
     from jobs import report
     from jobs.answers_report import show_answers
     from jobs.config import load_profile
+    from jobs.costs import costs
     from jobs.judge import ToJudge
     from jobs.judge import judge as judge_job
     from jobs.run import Resources
@@ -113,6 +116,7 @@ def judge(
         say_json({"lake": opened.url, "profile": chosen.name, **told, "answers": rows})
     elif judged.report is not None:
         report.show_run(judged.report, str(judged.run_id), out)
+        report.show_costs(costs(chosen, judged.report.stages), out)
     if not as_json:
         show_answers(judged.rows, out)
     if judged.report is not None:

@@ -281,7 +281,7 @@ def test_the_commands_say_and_write_the_same(lake: Lake, tmp_path: Path, monkeyp
     file.write_text(json.dumps(profile().model_dump(mode="json", exclude_none=True)))
     words = [lake.url, "--profile", str(file), "--workers", "1"]
     code, out, _ = said_by_main(monkeypatch, capsys, "answer", *words, "--policy", "oracle", "--budget", "300")
-    assert (code, "3 answers" in out) == (0, True)
+    assert (code, "3 answers" in out, "answer: 3 calls" in out) == (0, True, True)
     code, out, _ = said_by_main(monkeypatch, capsys, "answer", *words, "--shape", "locomo", "--json")
     told = json.loads(out)
     assert (code, told["answers"], told["failed"], told["exit_code"]) == (0, 12, 0, 0)
