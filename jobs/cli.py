@@ -8,7 +8,7 @@ import sys
 import typer
 
 from cluster.exits import USAGE
-from jobs.commands import look, machine, make, models, quarantine, rankings, store
+from jobs.commands import answers, look, machine, make, models, quarantine, rankings, store
 from jobs.commands.console import err
 
 # Read by Polars and the BLAS libraries when they are imported: the driver shares the machine with its workers.
@@ -20,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Budgeted, complete memory slates for LLM agents, as a distributed batch job.",
 )
-for _group in (store, make, look, machine):
+for _group in (store, make, answers, look, machine):
     app.add_typer(_group.app)
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(models.app, name="models")

@@ -29,7 +29,13 @@ _HOUR = 3600
 
 def kind_of(stage: str) -> Kind | None:
     """What a stage asks a language model for; None for one that asks none."""
-    return _STAGES[stage][0] if stage in _STAGES else None
+    asks = _asks(stage)
+    return None if asks is None else asks[0]
+
+
+def _asks(stage: str) -> tuple[Kind, str] | None:
+    """As _STAGES, also of a stage that is one of several: `answers-oracle-900`."""
+    return _STAGES.get(stage.partition("-")[0])
 
 
 def money(profile: Profile, stage: str, spent: Mapping[str, float]) -> float | None:
@@ -37,7 +43,8 @@ def money(profile: Profile, stage: str, spent: Mapping[str, float]) -> float | N
 
     A price that is left out counts as zero where another is given.
     """
-    model: LlmOptions | None = getattr(profile, _STAGES[stage][1]) if stage in _STAGES else None
+    asks = _asks(stage)
+    model: LlmOptions | None = None if asks is None else getattr(profile, asks[1])
     if model is None:
         return None
     prices = (

@@ -16,6 +16,7 @@ from cluster.errors import LakeError
 from cluster.exits import UNFINISHED
 from cluster.lake import Lake
 from cluster.runfiles import QUARANTINE
+from jobs.answer_sets import summarised
 from jobs.costs import metrics
 from jobs.ingest import INGEST
 from jobs.rankings import RANKINGS, ranking_paths
@@ -74,7 +75,9 @@ def evaluate(
     learned_from = ranker.get("seen_histories", [])
     measured = summary(results, seen_histories=learned_from, draws=draws, seed=seed)
     counted = (pl.col("n_evidence") > 0) & ~pl.col("adversarial") & ~pl.col("history_id").is_in(learned_from)
-    return replace(measured, memory=of_memory(lake, taken, results.filter(counted), draws, seed)), about
+    remembered = of_memory(lake, taken, results.filter(counted), draws, seed)
+    answered = summarised(lake, taken, learned_from, draws, seed)
+    return replace(measured, memory=remembered, answers=answered), about
 
 
 def of_memory(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -13,6 +13,8 @@ from rich.text import Text
 
 from cluster.hints import command
 from cluster.report import RunReport, StageReport
+from jobs.answers_report import show_answers
+from jobs.by_budget import pair, show_by_budget
 from jobs.costs import cost_line
 from jobs.ingest import NAMED, IngestReport
 from jobs.plain import first_line, plain
@@ -121,7 +123,7 @@ def _backfills(stage: StageReport) -> Iterator[str]:
 
 def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> None:
     """The completeness table, and what was left out of it; where nothing can be measured, why, and what to do. Then
-    what else is measured of slates of memory."""
+    what else is measured of slates of memory, and how good the answers from slates are."""
     title = f"profile {about['profile']}, run {about['run_id']}, pool {about['pool_size']}, style {about['style']}"
     out.print(title, highlight=False)
     if any(row.n for row in result.rows):
@@ -132,6 +134,7 @@ def show_evaluation(result: Summary, about: Mapping[str, Any], out: Console) -> 
     _show_best_piece(result.memory, out)
     _show_reuse(result.memory, out)
     _show_displayed(result.memory, out)
+    show_answers(result.answers, out)
 
 
 def _show_completeness(result: Summary, about: Mapping[str, Any], out: Console) -> None:
@@ -176,7 +179,7 @@ def _show_tokens(memory: OfMemory, out: Console) -> None:
         (row.budget, row.policy, f"{row.n:,}", *(f"{getattr(row, name):,.0f}" for name in names))
         for row in memory.tokens
     ]
-    _show_by_budget("mean tokens of a slate, by what it shows", ("n", *names), rows, out)
+    show_by_budget("mean tokens of a slate, by what it shows", ("n", *names), rows, out)
 
 
 def _show_best_piece(memory: OfMemory, out: Console) -> None:
@@ -196,18 +199,18 @@ def _show_best_piece(memory: OfMemory, out: Console) -> None:
         )
         for row in memory.best_piece
     ]
-    _show_by_budget(title, headings, rows, out)
+    show_by_budget(title, headings, rows, out)
 
 
 def _show_reuse(memory: OfMemory, out: Console) -> None:
     """Strings in use that slates show."""
     headings = ("n", "shown", "95%", f"n {FAR}+", f"shown {FAR}+", "95%")
     rows = [
-        (row.budget, row.policy, f"{row.n:,}", *_pair(row.reuse), f"{row.n_far:,}", *_pair(row.reuse_far))
+        (row.budget, row.policy, f"{row.n:,}", *pair(row.reuse), f"{row.n_far:,}", *pair(row.reuse_far))
         for row in memory.reuse
     ]
     title = f"agents: what the next step uses of what was seen ({FAR}+: last seen {FAR} or more steps before)"
-    _show_by_budget(title, headings, rows, out)
+    show_by_budget(title, headings, rows, out)
 
 
 def _show_displayed(memory: OfMemory, out: Console) -> None:
@@ -220,28 +223,12 @@ def _show_displayed(memory: OfMemory, out: Console) -> None:
             f"{row.n:,}",
             _share(row.sensitivity),
             _share(row.specificity),
-            *_pair(row.balanced_accuracy),
+            *pair(row.balanced_accuracy),
         )
         for row in memory.displayed
     ]
     title = f"agents: was this file displayed (named by an action with more than {MANY_LINES} lines of output)?"
-    _show_by_budget(title, headings, rows, out)
-
-
-def _show_by_budget(title: str, headings: Sequence[str], rows: Sequence[Sequence[Any]], out: Console) -> None:
-    """A table of rows (budget, name, texts of the cells), by budget; nothing where there are no rows."""
-    if not rows:
-        return
-    out.print(title, highlight=False)
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
-    table.add_column("slates of", no_wrap=True)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for budget in sorted({row[0] for row in rows}):
-        table.add_row(f"{budget:,} tokens", style="bold")
-        for _, name, *cells in (row for row in rows if row[0] == budget):
-            table.add_row(f"  {name}", *cells)
-    out.print(table)
+    show_by_budget(title, headings, rows, out)
 
 
 def _why_nothing(result: Summary) -> str:
@@ -265,14 +252,9 @@ def _why_nothing(result: Summary) -> str:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    complete, interval = _pair(row.slate_completeness)
+    complete, interval = pair(row.slate_completeness)
     tokens = "" if row.mean_tokens.value is None else f"{row.mean_tokens.value:,.0f}"
     return (_share(row.r_pool), _share(row.r_rank), complete, interval, _share(row.evidence_share), tokens)
-
-
-def _pair(estimate: Estimate) -> tuple[str, str]:
-    """A value and its interval."""
-    return _share(estimate), "" if estimate.low is None else f"{estimate.low:.2f}-{estimate.high:.2f}"
 
 
 def _share(estimate: Estimate) -> str:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cluster import snapshot, tables
-from cluster.batches import committed
+from cluster.batches import Batch, committed
 from cluster.cache import MarkCache
 from cluster.errors import LakeError
 from cluster.executor import RunReport, execute
@@ -140,15 +140,22 @@ def _without(files: pa.Table, names: Sequence[str]) -> pa.Table:
     return files.filter(pc.invert(pc.is_in(files["table"], pa.array(names, pa.large_string()))))
 
 
-def execute_stages(lake: Lake, profile: Profile, path: Sequence[Stage], resources: Resources, run_id: str) -> RunReport:
-    """Runs the given stages over all committed batches, with progress on the terminal or in the log, and in the lake
-    for `slatemill status`."""
+def execute_stages(
+    lake: Lake,
+    profile: Profile,
+    path: Sequence[Stage],
+    resources: Resources,
+    run_id: str,
+    batches: Sequence[Batch] | None = None,
+) -> RunReport:
+    """Runs the given stages over the given batches (None: all committed), with progress on the terminal or in the log,
+    and in the lake for `slatemill status`."""
     heartbeat = Heartbeat(lake.storage, run_id, profile.name)
     progress = Together(progress_for(title=profile.name), heartbeat)
     return execute(
         lake,
         path,
-        committed(lake),
+        committed(lake) if batches is None else batches,
         workers=resources.workers,
         address=resources.address,
         backfill=resources.backfill,

@@ -13,6 +13,9 @@ from models.interfaces import NO_TOKENS, Embedder, LanguageModel, PairScorer, Sp
 from models.ranker import LightGBMRanker
 from models.tokens import token_counter
 from pipeline import schemas
+from pipeline.answers.chosen import chosen
+from pipeline.answers.judge import Judging, judgements
+from pipeline.answers.read import Reading, answers
 from pipeline.cross_scores import cross_scores
 from pipeline.features.candidates import features
 from pipeline.memory.notes import NoteTables
@@ -211,3 +214,20 @@ def _by_request(slates: pa.Table) -> pa.Table:
     """Slates sorted by history and request, in their order within one."""
     frame = pl.DataFrame(pl.from_arrow(slates)).with_row_index("row").sort(*schemas.REQUEST_KEY, "row")
     return slates.take(pa.array(frame["row"].to_numpy()))
+
+
+def of_answers(
+    tables: Tables, model: LanguageModel, *, policy: str, budget: int, up_to: str | None, reading: Reading
+) -> ShardOutput:
+    """Stages `answers-...`, of each policy and budget."""
+    before = _spent(model)
+    chosen_slates = chosen(tables["slates"], tables["requests"], policy, budget, up_to)
+    made = answers(chosen_slates, tables["requests"], model, reading)
+    return ShardOutput(made, usage=_usage(model, before))
+
+
+def of_judgements(tables: Tables, model: LanguageModel, *, judging: Judging) -> ShardOutput:
+    """Stages `judgements-...`, of each set of answers."""
+    before = _spent(model)
+    made = judgements(tables["answers"], tables["requests"], model, judging)
+    return ShardOutput(made, usage=_usage(model, before))

@@ -393,6 +393,53 @@ TABLES["oracle_slates"] = TableInfo(
     SLATES,
 )
 
+_ANSWER_FIELDS = [
+    *_REQUEST_FIELDS,
+    pa.field("policy", TEXT, nullable=False),
+    pa.field("budget", pa.int32(), nullable=False),
+    pa.field("reader", TEXT, nullable=False),
+    pa.field("shape", TEXT, nullable=False),
+    pa.field("repeat", pa.int32(), nullable=False),
+]
+_OUTCOME_FIELDS = [
+    pa.field("status", TEXT, nullable=False),
+    pa.field("reason", TEXT),
+    pa.field("prompt_tokens", pa.int64(), nullable=False),
+    pa.field("completion_tokens", pa.int64(), nullable=False),
+    pa.field("attempts", pa.int32(), nullable=False),
+]
+ANSWER_KEY = tuple(field.name for field in _ANSWER_FIELDS)
+
+ANSWERS = _table(
+    "answers",
+    [
+        *_ANSWER_FIELDS,
+        pa.field("text", TEXT, nullable=False),
+        pa.field("notes", TEXT),
+        pa.field("finish", TEXT, nullable=False),
+        *_OUTCOME_FIELDS,
+    ],
+    """One row an answer of a language model, the `reader`, from a slate. `shape` is how it was asked; `repeat` is 0 for
+    the likeliest answer, from 1 for sampled ones; `notes` are what was extracted first, null where nothing was to be;
+    `status` is `ok`, or `failed` with a `reason` and no text; `finish` is `stop` or `length` (cut). Tokens and attempts
+    are of all its calls.""",
+)
+
+JUDGEMENTS = _table(
+    "judgements",
+    [
+        *_ANSWER_FIELDS,
+        pa.field("judge", TEXT, nullable=False),
+        pa.field("judging", pa.int32(), nullable=False),
+        pa.field("label", pa.bool_()),
+        pa.field("text", TEXT, nullable=False),
+        *_OUTCOME_FIELDS,
+    ],
+    """One row a judgement of an answer. `judging` is 0 for the likeliest reply of the judge, from 1 for sampled ones.
+    `status` is `ok`; `unparsed` where `text` says neither yes nor no, and `failed` where the judge gave none: both with
+    a null `label`; `unanswered` where there was no answer to judge, which counts as wrong.""",
+)
+
 QUARANTINE = _table(
     "quarantine",
     [

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from pipeline.answers.summary import AnswerRow
 from pipeline.evaluate.bootstrap import Estimate, mean_estimate, share_estimates
 from pipeline.evaluate.of_memory import NOTHING, OfMemory
 from pipeline.evaluate.strata import STRATA
@@ -40,7 +41,8 @@ class Summary:
 
     Of those that count, `with_unseen_evidence` have evidence that they cannot see, and so are complete under no policy;
     `with_unresolved_citations` cite turns that are not stored, and are judged by the rest. `memory`: what else is
-    measured of slates of memory, over the requests that have it, labelled or not.
+    measured of slates of memory, over the requests that have it, labelled or not; `answers`: how good what a reader
+    made of the slates is, over the requests that it was given, labelled or not.
     """
 
     rows: tuple[Row, ...]
@@ -52,6 +54,7 @@ class Summary:
     draws: int
     seed: int
     memory: OfMemory = NOTHING
+    answers: tuple[AnswerRow, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain literals, for JSON."""
@@ -65,7 +68,12 @@ class Summary:
                 value = getattr(row, metric).value
                 if value is not None:
                     named[metric_name(row.stratum, row.policy, row.budget, metric)] = value
-        return named | {metric_name(*place): value for place, value in self.memory.values()}
+        named |= {metric_name(*place): value for place, value in self.memory.values()}
+        for answered in self.answers:
+            stratum = f"answers of {answered.reader} {answered.shape}{' sampled' if answered.sampled else ''}"
+            for metric, value in answered.values():
+                named[metric_name(stratum, answered.policy, answered.budget, metric)] = value
+        return named
 
 
 def metric_name(stratum: str, policy: str, budget: int, metric: str) -> str:

@@ -22,7 +22,7 @@ from pipeline.ingest.formats import FORMATS
 
 MAIN = "import sys; sys.argv[0] = 'slatemill'; from jobs.cli import main; main()"
 MAKE_A_LAKE = ["synth", "init", "ingest", "run", "evaluate"]
-NEED_A_MODEL = {"demo", "finetune"}
+NEED_A_MODEL = {"demo", "finetune", "answer", "judge"}
 HEAVY = ["ray", "polars", "pyarrow", "mlflow", "torch", "lightgbm"]
 
 

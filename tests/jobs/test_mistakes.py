@@ -111,6 +111,12 @@ MISTAKES = {
     "a model that is not there": ("models fetch ./nowhere copy", "no folder"),
     "a model that only a hub has": ("models fetch nobody/no-model copy", "HF_HUB_OFFLINE"),
     "a folder that holds something else": ("models fetch all-MiniLM-L6-v2 full", "holds something else"),
+    "no such lake to answer from": ("answer nowhere -p lexical", "slatemill init nowhere"),
+    "a profile without a reader": ("answer lake -p lexical", "lexical names no reader.*`reader: {model: NAME"),
+    "a shape of reading that there is not": ("answer lake --shape long", "longmemeval.*notes.*locomo"),
+    "no requests at all": ("answer lake --limit 0", "--limit"),
+    "no such lake to judge": ("judge nowhere -p lexical", "slatemill init nowhere"),
+    "nothing run that could be judged": ("judge lake -p lexical", "no run of profile lexical"),
     "no such command": ("slate lake", "No such command"),
     "no such option": ("run lake --profil lexical", "--profile"),
 }

@@ -1,0 +1,1 @@
+"""What language models answer from slates, and how good the answers are."""
