@@ -16,6 +16,7 @@ from jobs.config import CrossEncoderOptions, EmbedderOptions, load_profile
 from jobs.formats import formats, show_formats
 from jobs.inventory import inventory as listed
 from jobs.inventory import show_inventory
+from models.gguf import GGUF_PACKAGES
 from models.ranker import LightGBMRanker
 from models.resolve import PACKAGES, resolve
 from pipeline.ingest.formats import FORMATS
@@ -74,7 +75,7 @@ def test_what_only_a_package_carries_and_what_is_not_here_are_listed_too(monkeyp
     assert (first.name, first.path, first.to_do) == ("BAAI/bge-m3", None, "slatemill models fetch BAAI/bge-m3")
     assert (second.name, second.kind, second.path) == ("BAAI/bge-reranker-v2-m3", "cross-encoder", None)
     *of_packages, ranker = others
-    assert {entry.name for entry in of_packages} == set(PACKAGES)
+    assert {entry.name for entry in of_packages} == {*PACKAGES, *GGUF_PACKAGES}
     assert (ranker.name, ranker.kind, ranker.named_by) == ("shipped/default", "ranker", ("profile default",))
     assert ranker.path is not None
     assert LightGBMRanker.load(Path(ranker.path)).profile == "default"
