@@ -21,10 +21,8 @@ MODEL = "all-MiniLM-L6-v2"
 
 
 def texts() -> list[str]:
-    said = [
-        turn["content"] for session in history(seed=1, index=0, sessions=60)["haystack_sessions"] for turn in session
-    ]
-    return said[:TEXTS]
+    sessions = history(seed=1, index=0, sessions=100)["haystack_sessions"]
+    return [turn["content"] for session in sessions for turn in session]
 
 
 def timed(embedder: SentenceEmbedder, said: Sequence[str]) -> tuple[float, np.ndarray]:
