@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _KEPT_PROMPTS = 100_000
 """Prompts whose tokens are kept between being counted and being answered."""
 _WATCH_S = 0.5
+_STARTS = 2
+"""How often an engine is started before it is said that it does not."""
+_PAUSE_S = 5
 
 
 class VllmEngine:
@@ -59,11 +63,15 @@ class VllmEngine:
         _prepare_environment(self._options)
         from vllm import LLM  # noqa: PLC0415 - an extra, and seconds
 
-        try:
-            self._llm = LLM(**_arguments(self._options, self._path))
-        except Exception as error:
-            # What vLLM raises may not be fit to travel from a worker to the driver.
-            raise NoEngine(f"vLLM does not start with {self.name}: {type(error).__name__}: {error}") from None
+        for attempt in range(_STARTS):
+            try:
+                self._llm = LLM(**_arguments(self._options, self._path))
+                return
+            except Exception as error:  # its process may have been killed, or memory not be free again yet
+                # What vLLM raises may not be fit to travel from a worker to the driver.
+                failure = f"vLLM does not start with {self.name}: {type(error).__name__}: {error}"
+            time.sleep(_PAUSE_S * (attempt + 1 < _STARTS))
+        raise NoEngine(failure)
 
     def count(self, prompts: Sequence[Prompt]) -> list[int]:
         """Tokens of each prompt, the chat template's included."""

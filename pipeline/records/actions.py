@@ -36,7 +36,8 @@ _FAILED = re.compile(
     re.IGNORECASE,
 )
 _HARMLESS = re.compile(
-    r"(?<!\w)(?:0|no) (?:errors?|failures|failed)(?!\w)|^\s*(?:def|class|raise|except|#|\d+[:|\s])|^\+",
+    r"(?<!\w)(?:0|no) (?:errors?|failures|failed)(?!\w)|^\s*(?:def|class|raise|except|#|\d+[:|\s])|^\+"
+    r"|^\s*[\"'][\w -]{1,40}[\"']: ?[\[{]$",
     re.IGNORECASE,
 )
 _TESTS = re.compile(r"(?<!\w)\d+ (?:passed|failed|errors?|skipped)(?!\w)|^(?:OK|FAILED)(?: \(|$)|^Ran \d+ tests")

@@ -24,7 +24,8 @@ Status = Literal["ok", "nothing", "failed"]
 
 @dataclass(frozen=True)
 class UnitTurn:
-    """A turn of a unit, or the part of a long turn that the unit holds."""
+    """A turn of a unit, or the part of a long turn that the unit holds; of a step, below the first line of the action
+    whose outcome goes on there."""
 
     turn_index: int
     role: str

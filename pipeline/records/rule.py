@@ -35,7 +35,7 @@ class RuleWriter:
     """
 
     name = "rule"
-    identity = "rule-1"
+    identity = "rule-2"
 
     def write(self, units: Sequence[UnitText]) -> list[Record]:
         """A record of each unit, in order."""

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from models.interfaces import TokenCounter
+from pipeline.ingest.steps import ACTION, BLOCK, OBSERVATION
 from pipeline.records.closed import newly_closed
 from pipeline.records.record import MERGED_CUT, RECORD_WORDS, RecordWriter, UnitText, UnitTurn
 from pipeline.schemas import MERGED_RECORDS, RECORDS, TURN_KEY, UNIT_KEY
@@ -93,14 +94,26 @@ def _texts(units: pl.DataFrame, turns: pl.DataFrame) -> Iterator[UnitText]:
         .with_columns(
             pl.when(pl.col("of_a_long_turn"))
             .then(pl.col("text").str.slice("start", pl.col("end") - pl.col("start")))
-            .otherwise("text")
+            .otherwise("text"),
+            before=pl.when(pl.col("of_a_long_turn") & pl.col("agent")).then(pl.col("text").str.slice(0, "start")),
         )
         .sort("unit", "turn_index")
     )
     of_unit = said.partition_by("unit", as_dict=True)
     for number, (agent, time) in enumerate(units.select("agent", "session_time").iter_rows()):
-        rows = of_unit[(number,)].select("turn_index", "role", "speaker", "text").iter_rows()
-        yield UnitText(agent, time, tuple(UnitTurn(*row) for row in rows))
+        rows = of_unit[(number,)].select("turn_index", "role", "speaker", "text", "before").iter_rows()
+        turns = (UnitTurn(turn, role, name, going_on(before or "") + text) for turn, role, name, text, before in rows)
+        yield UnitText(agent, time, tuple(turns))
+
+
+def going_on(before: str) -> str:
+    """What stands before a part of a step so that it tells what it is part of: the first line of the action whose
+    outcome goes on there. Empty where the part begins anywhere else. `before` is the step's text up to there."""
+    blocks = [found.start() for found in BLOCK.finditer(before)]
+    if len(blocks) < 2 or not before.startswith(OBSERVATION, blocks[-1]) or not before.startswith(ACTION, blocks[-2]):
+        return ""
+    action = before[blocks[-2] : blocks[-1]].split("\n", maxsplit=1)[0]
+    return f"{action}\n{OBSERVATION}\n"
 
 
 def _words(text: str, most: int) -> str:

@@ -19,6 +19,7 @@ from pipeline.schemas import UNIT_KEY
 
 pytestmark = [pytest.mark.vllm, pytest.mark.slow, pytest.mark.timeout(1800)]
 
+CACHE_GIB = 2
 BY_RULE = {
     "name": "remembering",
     "embedder": None,
@@ -36,7 +37,7 @@ def profile(folder: Path, **more: object) -> Path:
 
 
 def by_model(model: Path) -> dict[str, object]:
-    options = {"dtype": "bfloat16", "kv_cache_gib": 2, "repetition_penalty": 1.1}
+    options = {"dtype": "bfloat16", "kv_cache_gib": CACHE_GIB, "repetition_penalty": 1.1}
     return {"memory": {"writers": ["llm", "rule"]}, "writer": {"model": str(model), **options}}
 
 
@@ -44,24 +45,32 @@ def table(lake: Path, name: str) -> pl.DataFrame:
     return pl.read_parquet(f"{lake}/{name}/**/*.parquet", hive_partitioning=False)
 
 
-def kill_engine(night: Started, seconds: float) -> bool:
-    """Kills the engine that a run has started, some seconds after it is there; False where the run ends before."""
+def kill_engine(night: Started) -> bool:
+    """Kills the engine that a run has started, some seconds after it has its memory for the cache and begins to answer;
+    False where the run ends before."""
     while night.process.poll() is None:
-        for engine in engines(night.process.pid):
-            time.sleep(seconds)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(engine, signal.SIGKILL)
-                return True
+        if any(resident_bytes(worker) > CACHE_GIB << 30 for worker in processes(night, "VLLM")):
+            time.sleep(10)
+            for engine in processes(night, "EngineCore"):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(engine, signal.SIGKILL)
+                    return True
         time.sleep(0.2)
     return False
 
 
-def engines(driver: int) -> list[int]:
-    """Processes of vLLM's engines whose ancestors include the driver's session."""
+def resident_bytes(process: int) -> int:
+    with contextlib.suppress(OSError):
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def processes(night: Started, named: str) -> list[int]:
+    """Processes that a run has started, by a part of their name."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if "EngineCore" in (folder / "cmdline").read_text() and _descends(int(folder.name), driver):
+            if named in (folder / "cmdline").read_text() and _descends(int(folder.name), night.process.pid):
                 found.append(int(folder.name))
     return found
 
@@ -89,7 +98,7 @@ def test_old_records_are_kept_new_units_are_written_by_the_model_and_a_killed_en
     shell.run("ingest", lake, real_data / "locomo" / "locomo_conversations_0_to_5.json", "--items", "0")
     mixed = profile(tmp_path, **by_model(small_llm))
     night = shell.start("run", lake, "--profile", mixed)
-    was_killed = kill_engine(night, seconds=4)
+    was_killed = kill_engine(night)
     assert night.process.wait() == 0, (night.traces / "said").read_text()
     assert was_killed
 
@@ -134,4 +143,4 @@ def test_old_records_are_kept_new_units_are_written_by_the_model_and_a_killed_en
     assert {path: path.stat().st_mtime_ns for path in before} == before
     last = pl.read_parquet(sorted(lake.glob("runs/*/files.parquet"))[-1])
     assert last.filter(pl.col("role") == "written").is_empty()
-    assert not engines(1) or all(not _descends(engine, night.process.pid) for engine in engines(1))
+    assert not processes(night, "VLLM")

@@ -102,3 +102,9 @@ def test_the_line_that_went_wrong_is_verbatim() -> None:
 def test_any_text_can_be_taken_apart(lines: list[str]) -> None:
     for done in step("\n".join(lines)).done:
         assert "\n" not in done.action + done.outcome
+
+
+def test_a_key_that_sounds_like_an_error_is_none():
+    shown = 'api_name: "show"\n{\n "success": {\n  "a": 1\n },\n "failure": {\n  "message": "string"\n }\n}'
+    assert observed(shown).error == ""
+    assert "failure: no such note" in observed(shown + "\nfailure: no such note").outcome
