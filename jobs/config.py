@@ -17,7 +17,7 @@ from models.windowed import WindowedConfig
 from models.windows import Dtype
 from pipeline.features.registry import AGENTMEMREC, CROSS_ENCODER, default_features, feature
 from pipeline.memory.options import MemoryOptions
-from pipeline.memory.registry import MEMORY_POLICIES, RANKED
+from pipeline.memory.registry import MEMORY_POLICIES, OF_SPANS, RANKED
 from pipeline.policies.registry import known_policies, needs_ranker, why_unknown
 from pipeline.recall.late.options import Code
 from pipeline.recall.options import PoolOptions
@@ -169,6 +169,13 @@ class Profile(_Strict):
                 )
             if policy not in known and (why := why_unknown(policy, known)) is not None:
                 raise ValueError(why)
+        by_vectors = [f"policy {policy}" for policy in self.slates.policies if policy in OF_SPANS]
+        if self.memory is not None and self.memory.relevance == "record":
+            by_vectors.insert(0, "memory.relevance: record")
+        if by_vectors and not self.recall.needs_vectors:
+            raise ValueError(
+                f"{by_vectors[0]} goes by vectors, and the profile makes none of requests: give recall.channels dense"
+            )
         return self
 
     @property

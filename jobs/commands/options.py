@@ -39,6 +39,7 @@ def ranker_of(chosen: Profile, named: str | None) -> tuple[LightGBMRanker | None
     """The ranker that a run of a profile uses, and where it lies; says on standard error which it is, or that none."""
     from jobs.ranker_choice import ranker_for
     from models.shipped import PREFIX
+    from pipeline.memory.registry import AUTO
 
     if not chosen.learned_policies:
         return None, None
@@ -50,4 +51,10 @@ def ranker_of(chosen: Profile, named: str | None) -> tuple[LightGBMRanker | None
         return None, None
     comes = ", comes with slatemill, learned from generated histories (`slatemill train` makes your own)"
     err.print(f"ranker: {found[1]}{comes if found[1].startswith(PREFIX) else ''}", markup=False, highlight=False)
+    if AUTO in chosen.slates.policies and found[0].mode_choice is None:
+        err.print(
+            f"no slates of policy {AUTO}: this ranker has not learned which mode serves a request (`slatemill train`)",
+            markup=False,
+            highlight=False,
+        )
     return found

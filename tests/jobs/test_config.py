@@ -104,3 +104,29 @@ def test_a_profile_has_no_cross_encoder_until_it_names_one_and_then_its_policy()
     assert (named.cross_encoder.model, named.cross_encoder.max_tokens) == ("BAAI/bge-reranker-v2-m3", 512)
     assert (named.cross_encoder.top, named.rankings) == (None, ())
     assert "cross_encoder" in named.features
+
+
+@pytest.mark.parametrize(
+    ("memory", "policy", "said"),
+    [("{relevance: record}", "unit_recovery", "memory.relevance: record"), ("{}", "memgas", "policy memgas")],
+)
+def test_what_goes_by_vectors_of_requests_is_refused_where_there_are_none(memory, policy, said):
+    text = "name: a\n{recall}\nmemory: {memory}\nslates: {{policies: [{policy}]}}"
+    lexical = "embedder: null\nrecall: {channels: [bm25]}"
+    with pytest.raises(ConfigError, match=f"{said} goes by vectors"):
+        parse_profile(text.format(recall=lexical, memory=memory, policy=policy), "a.yaml")
+    parse_profile(text.format(recall="recall: {channels: [bm25, dense]}", memory=memory, policy=policy), "a.yaml")
+
+
+def test_a_profile_whose_records_a_model_writes_names_the_model_and_an_order_of_writers():
+    text = "name: a\nembedder: null\nrecall: {{channels: [bm25]}}\nmemory: {{writers: {writers}}}\n{writer}"
+    with pytest.raises(ConfigError, match="the profile has no writer"):
+        parse_profile(text.format(writers="[llm, rule]", writer=""), "a.yaml")
+    with pytest.raises(ConfigError, match="is to write: rule or llm"):
+        parse_profile(text.format(writers="[some-model-r2000-a1000]", writer=""), "a.yaml")
+    with pytest.raises(ConfigError, match="distinct"):
+        parse_profile(text.format(writers="[rule, rule]", writer=""), "a.yaml")
+    made = parse_profile(text.format(writers="[llm, old-r2000-a1000, rule]", writer="writer: {model: m}"), "a.yaml")
+    assert made.memory is not None
+    assert made.memory.writers == ("llm", "old-r2000-a1000", "rule")
+    assert made.language_models == {"writer": made.writer}
