@@ -48,23 +48,16 @@ def distilled(workers: str) -> list[list[str]]:
     ]
 
 
-def made_up(lake: Lake, top: int, recognised: float = 1.0, seed: int = 0) -> pl.DataFrame:
+def made_up(lake: Lake, top: int, of_auc: float = AUC, seed: int = 0) -> pl.DataFrame:
     """Scores (TEACHER_SCORES) of the first `top` candidates of every request: normal noise of its own for each, and for
-    evidence that is `recognised` (this share of it, by chance) more by as much as gives the AUC, laid out from 0 to 10.
-
-    Noise alone (1.0) has many false alarms among the best, for one candidate in 200 is evidence; a language model that
-    overlooks a part of the evidence and knows the rest when it sees it has few, with the same AUC.
-    """
+    evidence more of it by as much as gives the AUC, laid out from 0 to 10."""
     key = LABELS.names
     gold = lake.scan("labels").select(key).unique().with_columns(gold=pl.lit(value=True))
     pools = lake.scan("pools", profile=PROFILE).filter(pl.col("pool_position") <= top).select(*key, "pool_position")
     rows = pools.join(gold, on=key, how="left").collect().sort("history_id", "request_id", "pool_position")
     is_gold = rows["gold"].fill_null(value=False).to_numpy()
-    generator = np.random.default_rng(seed)
-    noise = generator.normal(size=rows.height)
-    lifted = is_gold & (generator.random(rows.height) < recognised)
-    lift = np.sqrt(2) * norm.ppf((AUC - (1 - recognised) / 2) / recognised)
-    scores = 10 * ndtr(noise + np.where(lifted, lift, 0.0) - 1)
+    noise = np.random.default_rng(seed).normal(size=rows.height)
+    scores = 10 * ndtr(noise + np.where(is_gold, norm.ppf(of_auc) * np.sqrt(2), 0.0) - 1)
     print(f"teacher: {rows.height:,} candidates, {is_gold.sum():,} of them evidence, AUC {auc(is_gold, scores):.3f}")
     return rows.select(
         *key,
@@ -94,11 +87,11 @@ def main() -> None:
     """Makes the lakes, the teacher and both rankers, and compares them."""
     parser = arguments(__doc__ or "", ".distil")
     parser.add_argument("--top", type=int, default=256, help="candidates of each pool that the teacher rates")
-    parser.add_argument("--recognised", type=float, default=1.0, help="share of evidence that it knows, over .8")
+    parser.add_argument("--auc", type=float, default=AUC, help="how well the teacher tells evidence from the rest")
     given = parser.parse_args()
     lakes = stored(str(given.source.resolve()), given.train, given.test)
     execute([*lakes, *learned(given.workers)], given.folder)
-    rated = made_up(Lake.open(str(given.folder / "learned")), given.top, given.recognised)
+    rated = made_up(Lake.open(str(given.folder / "learned")), given.top, given.auc)
     rated.write_parquet(given.folder / SCORES)
     (given.folder / f"{DISTILLED}.yaml").write_text(profile(), encoding="utf-8")
     execute(distilled(given.workers), given.folder)

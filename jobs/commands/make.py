@@ -158,8 +158,8 @@ def distill(
     ] = None,
     folds: Annotated[int, typer.Option(min=1, help="Folds of the cross-validation by history; 1: none.")] = FOLDS,
     way: Annotated[
-        Way | None, typer.Option(help="What is learned from. Default: what agrees better with the teacher.")
-    ] = None,
+        Way, typer.Option(help="What the ranker that is kept learns; both ways are judged.")
+    ] = Way.LAMBDARANK,
     save_to: Annotated[Path | None, typer.Option("--out", help="Folder to save the ranker to, as text.")] = None,
     workers: Workers = None,
     address: Address = None,
@@ -179,8 +179,7 @@ def distill(
 
     resources = Resources(workers, address, tuple(backfill or ()))
     opened = Lake.open(lake)
-    chosen = None if way is None else way.value
-    distilled = distill_job(opened, load_profile(profile), resources, Wanted(scores, folds, chosen, save_to))
+    distilled = distill_job(opened, load_profile(profile), resources, Wanted(scores, folds, way.value, save_to))
     if as_json:
         say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **distilled.as_dict()})
     else:

@@ -1,4 +1,4 @@
-"""The job: features and a teacher's scores, both ways fitted and judged by fold, the better one fitted on all."""
+"""The job: features and a teacher's scores, both ways fitted and judged by fold, one of them fitted on all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jobs.config import ConfigError, Profile
 from jobs.distill.card import Facts, card
 from jobs.distill.judging import Validated, validate
 from jobs.distill.scores import scores_of_files, scores_of_lake, taught
-from jobs.distill.ways import LAMBDARANK, WAYS, labels_of, params_of
+from jobs.distill.ways import LAMBDARANK, labels_of, params_of
 from jobs.graph import stages_to_features
 from jobs.ranker_suits import scored_by
 from jobs.run import Resources
@@ -33,12 +33,12 @@ from pipeline.features.taught import Taught
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a distillation is to do: scores from elsewhere (None: the teacher's), folds, the way whose ranker is kept
-    (None: the one that agrees better with the teacher out of fold), and a folder for it."""
+    """What a distillation is to do: scores from elsewhere (None: the teacher's), folds, the way whose ranker is kept,
+    and a folder for it. Both ways are judged; of a doubtful teacher their agreement says too little to choose by."""
 
     scores: str | None = None
     folds: int = FOLDS
-    way: str | None = None
+    way: str = LAMBDARANK
     out: Path | None = None
 
 
@@ -93,7 +93,7 @@ def distill(
                 f"0, and {found.n_unknown:,} scores are of what no pool holds. Distil where the scores were made"
             )
         validated = validate(lake, profile, found, wanted.folds, resources)
-    way = wanted.way or _better(validated)
+    way = wanted.way
     params = params_of(way, profile, found).model_copy(update={"trees": validated.trees[way]})
     groups = labels_of(way, found)
     ranker = fit(
@@ -115,12 +115,6 @@ def _scores(lake: Lake, profile: Profile, handed: pa.Table | None, teacher: Teac
         return handed
     assert teacher is not None
     return scores_of_lake(lake, profile, teacher)
-
-
-def _better(validated: Validated) -> str:
-    """The way that agrees better with the teacher; LambdaRank where nothing is known or both do alike."""
-    known = {each.name: each.ndcg_64.value or 0.0 for each in validated.agreements if each.name in WAYS}
-    return max(reversed(WAYS), key=lambda way: known.get(way, 0.0)) if known else LAMBDARANK
 
 
 def _register(

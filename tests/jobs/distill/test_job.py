@@ -47,6 +47,7 @@ def distilled(labelled, tight, rated, tmp_path_factory) -> tuple[DistillReport, 
 def test_both_ways_agree_with_the_teacher_and_stand_beside_the_ranker_of_labels(distilled, rated):
     report, _ = distilled
     assert report.counts["rows"] == rated.height
+    assert report.way == "lambdarank"
     assert [each.name for each in report.validated.agreements] == [RECALL, "pointwise", "lambdarank"]
     assert all(each.ndcg_64.value > 0.3 for each in report.validated.agreements)
     rows = report.validated.rows
