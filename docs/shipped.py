@@ -23,6 +23,7 @@ from pathlib import Path
 import yaml
 
 from models.ranker import LightGBMRanker
+from pipeline.features.directions import directions
 
 ROOT = Path(__file__).resolve().parent.parent
 PROFILE = "default"
@@ -34,11 +35,6 @@ HISTORIES = ((4101, 30, 12, 4), (4102, 40, 20, 6))
 RANKER = {"size": "small", "num_leaves": 3, "trees": 200, "early_stopping_rounds": 0, "prior": 0.125}
 """How it is fitted, in place of what the profile says, chosen on LoCoMo's conversations 0 to 2. The trees are no more
 than these, for what ranks generated histories best is more than carries over to real ones."""
-
-RISING = ("rrf_score", "_score", "_before", "_after", "_session_best", "_session_mean")
-FALLING = ("pool_position", "_rank", "_gap", "_session_place")
-"""Ends of the names of the features that it learns from, with which a score may only rise, or only fall. What the other
-features teach (who speaks, how long, when, how it is asked) is how histories are generated."""
 
 _PROGRAM = "import sys; sys.argv[0] = 'slatemill'; from jobs.cli import main; main()"
 _ABOUT = """
@@ -87,7 +83,8 @@ def judged(source: str, items: str, workers: str) -> list[list[str]]:
 def profile() -> str:
     """The profile that the ranker is trained by: that of its name, fitted as RANKER says."""
     values = yaml.safe_load((ROOT / "jobs" / "profiles" / f"{PROFILE}.yaml").read_text(encoding="utf-8"))
-    rising, falling = ([name for name in values["features"] if name.endswith(ends)] for ends in (RISING, FALLING))
+    # What the other features teach (who speaks, how long, when, how it is asked) is how histories are generated.
+    rising, falling = map(list, directions(values["features"]))
     learned = [name for name in values["features"] if name in rising or name in falling]
     ranker = {**RANKER, "features": learned, "rising": rising, "falling": falling}
     return yaml.safe_dump({**values, "ranker": ranker}, sort_keys=False)

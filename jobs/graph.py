@@ -12,6 +12,8 @@ from jobs.config import Profile, goes_by_ranker
 from jobs.note_stages import cited_inputs, note_inputs, text_stages, vector_stages
 from jobs.ranker_suits import require_own_features
 from jobs.staging import stage
+from jobs.teacher_stages import STAGE as TEACHER_SCORES
+from jobs.teacher_stages import Teacher, require_teacher, teacher_input, teacher_stages
 from models.cross_encoder import CrossEncoderScorer, cross_encoder_identity
 from models.embedder import SentenceEmbedder, embedder_identity
 from models.encoder_registry import find_tuned, load_tuned
@@ -24,7 +26,7 @@ from models.windowed import VectorIdentity
 from pipeline import schemas
 from pipeline.memory.registry import AUTO
 from pipeline.policies.candidates import reading_pools
-from pipeline.policies.registry import ORACLE, policies_of
+from pipeline.policies.registry import LLM_ORDER, ORACLE, policies_of
 from pipeline.policies.slates import SlateOptions
 from pipeline.recall.analyzer import ANALYZER_ID
 
@@ -32,16 +34,21 @@ TURNS_OF_A_GROUP = 256
 """Turns of a row group of turn_tokens: 4 MB at 40 tokens of 384 dimensions."""
 
 
-def stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None = None) -> list[Stage]:
+def stages(
+    profile: Profile, tokenizer: str, ranker: LightGBMRanker | None = None, teacher: Teacher | None = None
+) -> list[Stage]:
     """The stages of a run, in order. Without a ranker, the policies that go by one are left out.
 
-    Raises PolicyError for a policy that needs what the ranker lacks, RankerError for a ranker of other features.
+    Raises PolicyError for a policy that needs what the ranker lacks or a teacher where there is none, RankerError for
+    a ranker of other features.
     """
+    require_teacher(profile, teacher)
     return [
         *text_stages(profile, tokenizer),
         *stages_to_features(profile),
         *vector_stages(profile),
-        *slate_stages(profile, tokenizer, ranker),
+        *teacher_stages(profile, teacher),
+        *slate_stages(profile, tokenizer, ranker, teacher),
     ]
 
 
@@ -231,7 +238,9 @@ def _cross_stages(profile: Profile, feature_inputs: dict[str, Input]) -> list[St
     return [scored]
 
 
-def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None) -> list[Stage]:
+def slate_stages(
+    profile: Profile, tokenizer: str, ranker: LightGBMRanker | None, teacher: Teacher | None = None
+) -> list[Stage]:
     """Slates of every policy, and apart from them the oracle's, the only stage that reads labels."""
     by_profile: Choice = ("profile", profile.name)
     span: Span = "all" if profile.as_of == "latest" else "prefix"
@@ -250,6 +259,8 @@ def slate_stages(profile: Profile, tokenizer: str, ranker: LightGBMRanker | None
     pools = {"pools": Input("pools", by_profile, schemas.pools(profile.recall.scored))}
     read_too = pools if of_memory or reading_pools(of_pools, profile.features) else {}
     read_too |= note_inputs(profile, span) if of_memory else {}
+    if teacher is not None and LLM_ORDER in of_pools:
+        read_too[TEACHER_SCORES] = teacher_input(teacher, profile)
     read_too |= {
         shards.ranking_input(name): Input("rankings", ("policy", name), schemas.RANKINGS) for name in profile.rankings
     }

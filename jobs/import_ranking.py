@@ -120,7 +120,7 @@ def _store(lake: Lake, name: str, digest: str, rows: pl.DataFrame, batches: Sequ
 
 def _require_free(lake: Lake, name: str) -> None:
     lake.folder(RANKINGS, ("policy", name))  # raises for what cannot be part of a path
-    known = (*known_policies(CHANNEL_NAMES, with_cross_encoder=True), *MEMORY_POLICIES)
+    known = (*known_policies(CHANNEL_NAMES, with_cross_encoder=True, with_teacher=True), *MEMORY_POLICIES)
     if name in known or why_unknown(name, known) is not None:
         raise NameTaken(f"a ranking cannot be called {name}, which is a policy's name or like one: {', '.join(known)}")
 

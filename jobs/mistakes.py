@@ -9,6 +9,7 @@ from cluster.errors import LakeError
 from cluster.exits import FAILED_SHARDS, USAGE
 from cluster.parallel import WorkerDied
 from jobs.config import ConfigError
+from jobs.distill.scores import ScoresUnfit
 from jobs.finetune import NothingToTune
 from jobs.promote import NothingToCompare
 from jobs.reach import NotReached, without_secrets
@@ -30,6 +31,7 @@ _MENDABLE = (
     PolicyError,
     NothingToLearn,
     NothingToTune,
+    ScoresUnfit,
     TunedEncoderError,
     FolderTaken,
     RankerError,

@@ -194,7 +194,9 @@ def of_slates(
     read = (tables["requests"], tables["features"], tables["turns"])
     made = []
     if options.policies:
-        made.append(slates(*read, options, counter, ranker, rankings, tables.get("pools")))
+        made.append(
+            slates(*read, options, counter, ranker, rankings, tables.get("pools"), tables.get("teacher_scores"))
+        )
     if remembered is not None and memory is not None:
         asked = AskedTables(tables["requests"], tables["pools"], tables["features"], tables.get("request_vectors"))
         noted = NoteTables(**{name: tables[name] for name in NoteTables.__annotations__ if name in tables})

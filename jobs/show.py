@@ -333,6 +333,7 @@ def _read(
             name: asked_by(tables.read(lake.storage, paths, schemas.RANKINGS, [history_id]))
             for name, paths in ranking_paths(snapshot.paths_of(part, RANKINGS)).items()
         },
+        taught=of_request("teacher_scores", schemas.TEACHER_SCORES),
     )
 
 

@@ -32,7 +32,7 @@ class Calibration(BaseModel):
         return _sigmoid(self.slope * scores + self.intercept)
 
 
-def fit_calibration(scores: Scores, relevance: npt.NDArray[np.integer[Any]]) -> Calibration:
+def fit_calibration(scores: Scores, relevance: npt.NDArray[np.integer[Any] | np.floating[Any]]) -> Calibration:
     """Fit a calibration by Platt's method (1999), with Newton's steps and Platt's targets as in Lin, Lin, Weng (2007).
 
     `scores` and `relevance` (evidence: > 0) have shape (rows,), of candidates that the scores were not fitted on: out

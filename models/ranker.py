@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 Matrix = npt.NDArray[np.float32]
 Scores = npt.NDArray[np.float64]
-Relevance = npt.NDArray[np.integer[Any]]
+Relevance = npt.NDArray[np.integer[Any] | np.floating[Any]]
+"""Labels: integers to learn an order from, numbers for a regression."""
 Sizes = npt.NDArray[np.integer[Any]]
 
 FORMAT_VERSION = 2
@@ -208,9 +209,10 @@ def fit(
     seen_histories: Iterable[str] = (),
     profile: str = "",
 ) -> LightGBMRanker:
-    """Fit LambdaRank (Burges 2010, as in LightGBM) on groups of candidates.
+    """Fit LambdaRank (Burges 2010, as in LightGBM), or the regression that params name, on groups of candidates.
 
-    matrix: float32, shape (rows, len(feature_names)), NaN is missing; relevance: integers 0..30, shape (rows,);
+    matrix: float32, shape (rows, len(feature_names)), NaN is missing; relevance: integers 0..30 (to a regression any
+    number from 0 on), shape (rows,);
     group_sizes: rows of each group, in the order of the rows. Equal inputs give a ranker of equal bytes.
     Raises ValueError for anything that LightGBM would take in silence or refuse without saying where.
     """
@@ -228,7 +230,8 @@ def best_trees(
     feature_names: Sequence[str],
     params: RankerParams,
 ) -> int:
-    """How many trees of a fit to `learned` rank `judged` best by NDCG at 10: at least 1, at most params.trees.
+    """How many trees of a fit to `learned` do best on `judged`, by NDCG at 10 or the squared error of a regression: at
+    least 1, at most params.trees.
 
     Both are (matrix, relevance, group_sizes) as `fit` takes them. The fit ends when early_stopping_rounds trees brought
     nothing; without those it is params.trees. Raises as `fit`.
@@ -260,6 +263,7 @@ def _dataset(
     import lightgbm  # noqa: PLC0415 - a second
 
     _check(matrix, relevance, group_sizes, feature_names)
+    _check_labels(relevance, params)
     return lightgbm.Dataset(
         matrix,
         label=relevance,
@@ -332,10 +336,17 @@ def _check(
             f"groups have {group_sizes.min()} to {group_sizes.max()} rows, LambdaRank takes 1 to {MAX_GROUP_ROWS}: "
             "choose a smaller pool"
         )
-    if not np.issubdtype(relevance.dtype, np.integer) or relevance.min() < 0 or relevance.max() > MAX_RELEVANCE:
-        raise ValueError(f"relevance must be integers from 0 to {MAX_RELEVANCE}")
-    if not (relevance > 0).any():
-        raise ValueError("no candidate is relevant: there is nothing to learn from")
     infinite = [feature_names[column] for column in np.unique(np.nonzero(np.isinf(matrix))[1])]
     if infinite:
         raise ValueError(f"features are infinite: {', '.join(infinite)}; what is missing must be NaN")
+
+
+def _check_labels(relevance: Relevance, params: RankerParams) -> None:
+    highest = len(params.gains) - 1 if params.gains else MAX_RELEVANCE
+    if params.objective == "regression":
+        if not np.isfinite(relevance).all() or relevance.min() < 0:
+            raise ValueError("relevance must be numbers from 0 on")
+    elif not np.issubdtype(relevance.dtype, np.integer) or relevance.min() < 0 or relevance.max() > highest:
+        raise ValueError(f"relevance must be integers from 0 to {highest}")
+    if not (relevance > 0).any():
+        raise ValueError("no candidate is relevant: there is nothing to learn from")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Size = Literal["auto", "small", "large"]
+Objective = Literal["lambdarank", "regression"]
 
 Leaves = Annotated[int, Field(ge=2, le=1024)]
 Trees = Annotated[int, Field(ge=1, le=10_000)]
@@ -19,12 +20,13 @@ Rounds = Annotated[int, Field(ge=0)]
 Depth = Annotated[int, Field(ge=1)]
 Prior = Annotated[float, Field(ge=0)]
 Seed = Annotated[int, Field(ge=0)]
+Gain = Annotated[float, Field(ge=0)]
 
 POSITION = "pool_position"
 """The feature that holds a candidate's place in the order of recall, from 1."""
 
 JUDGED_AT = 10
-"""Early stopping watches NDCG of so many first candidates."""
+"""Early stopping watches NDCG of so many first candidates, of a regression the squared error."""
 
 
 class RankerParams(BaseModel):
@@ -35,6 +37,11 @@ class RankerParams(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    objective: Objective = "lambdarank"
+    """`lambdarank` learns the order of labels, `regression` the labels themselves (least squares)."""
+    gains: tuple[Gain, ...] = ()
+    """What a candidate of each label is worth to LambdaRank, from label 0: LightGBM's `label_gain`. Empty: 2^label - 1,
+    for labels up to 30."""
     num_leaves: Leaves = 31
     trees: Trees = 300
     learning_rate: Rate = 0.05
@@ -61,22 +68,30 @@ class RankerParams(BaseModel):
         directions = [(name in self.rising) - (name in self.falling) for name in feature_names]
         return {
             **({"monotone_constraints": directions} if any(directions) else {}),
-            "objective": "lambdarank",
-            "metric": "ndcg",
-            "eval_at": [JUDGED_AT],
+            **self._objective(),
             "num_leaves": self.num_leaves,
             "learning_rate": self.learning_rate,
             "min_data_in_leaf": self.min_data_in_leaf,
             "lambda_l2": self.lambda_l2,
             "feature_fraction": self.feature_fraction,
             "bagging_fraction": self.bagging_fraction,
-            "lambdarank_truncation_level": self.truncation,
             "bagging_freq": int(self.bagging_fraction < 1),
             "seed": self.seed,
             "deterministic": True,
             "force_row_wise": True,
             "num_threads": 1,
             "verbosity": -1,
+        }
+
+    def _objective(self) -> dict[str, Any]:
+        if self.objective == "regression":
+            return {"objective": "regression", "metric": "l2"}
+        return {
+            "objective": "lambdarank",
+            "metric": "ndcg",
+            "eval_at": [JUDGED_AT],
+            "lambdarank_truncation_level": self.truncation,
+            **({"label_gain": list(self.gains)} if self.gains else {}),
         }
 
 

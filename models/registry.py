@@ -63,10 +63,11 @@ def log_training(
     profile: str,
     texts: Mapping[str, str] | None = None,
     plots: Path | None = None,
+    did: str = "train",
 ) -> RegisteredVersion:
     """Log a training to MLflow (params, metrics, importances, the ranker as text) and register its ranker.
 
-    `texts` are further files by name, and `plots` a folder of pictures.
+    `texts` are further files by name, `plots` a folder of pictures, and `did` is what the run is called.
 
     The new version becomes the profile's champion if there is none. The ranker is saved with these metrics.
     Raises mlflow.exceptions.MlflowException when the store refuses.
@@ -78,7 +79,7 @@ def log_training(
         run = log_run(
             registry,
             EXPERIMENT,
-            f"train {profile}",
+            f"{did} {profile}",
             {**metrics, **flat},
             {"profile": profile, "ranker": ranker.identity, **params},
             {"importances.json": json.dumps(importances, indent=2), **(texts or {})},

@@ -212,6 +212,21 @@ CROSS_SCORES = _table(
 )
 
 
+TEACHER_SCORES = _table(
+    "teacher_scores",
+    [
+        *_CANDIDATE_FIELDS,
+        pa.field("score", pa.float32()),
+        pa.field("status", TEXT, nullable=False),
+        pa.field("reason", TEXT, nullable=False),
+        pa.field("from_logprobs", pa.bool_(), nullable=False),
+    ],
+    """One row a candidate that a language model has rated, in pool order: how much the turn helps to answer the
+    request, from 0 to 10. `status` is `ok` or `failed`: then `score` is null and `reason` says why. `from_logprobs`:
+    the score is the mean over the ratings that the model weighed, else the integer that it said.""",
+)
+
+
 @_table_by("features")
 def features(names: Sequence[str]) -> pa.Schema:
     """One row a candidate of a request, in pool order, with the features that the profile names. What is missing is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +28,13 @@ from jobs.names import DEFAULT_PROFILE
 from jobs.train.folds import FOLDS
 
 app = typer.Typer()
+
+
+class Way(StrEnum):
+    """What a ranker learns from a teacher: the scores as they are, or the order of their grades."""
+
+    POINTWISE = "pointwise"
+    LAMBDARANK = "lambdarank"
 
 
 @app.command(epilog="Example: slatemill plan lake --profile lexical --budgets 900,1800")
@@ -182,6 +190,43 @@ def promote(
         show_promotion(decided, out)
     if not decided.promoted:
         raise typer.Exit(FAILED_SHARDS)
+
+
+@app.command(epilog="Example: slatemill distill lake -p lexical --scores scores.parquet")
+def distill(
+    lake: LakeUrl,
+    profile: ProfileName = DEFAULT_PROFILE,
+    scores: Annotated[
+        str | None, typer.Option(help="Parquet with scores of the lake's candidates. Default: the teacher's own.")
+    ] = None,
+    folds: Annotated[int, typer.Option(min=1, help="Folds of the cross-validation by history; 1: none.")] = FOLDS,
+    way: Annotated[
+        Way, typer.Option(help="What the ranker that is kept learns; both ways are judged.")
+    ] = Way.LAMBDARANK,
+    save_to: Annotated[Path | None, typer.Option("--out", help="Folder to save the ranker to, as text.")] = None,
+    workers: Workers = None,
+    address: Address = None,
+    backfill: Backfill = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit a ranker on what a teacher rated, without any label; log it and register it.
+
+    Where labels are known, its slates are compared with those of a ranker that learned from them.
+    """
+    from cluster.lake import Lake
+    from jobs.config import load_profile
+    from jobs.distill.job import Wanted
+    from jobs.distill.job import distill as distill_job
+    from jobs.distill.report import show_distillation
+    from jobs.run import Resources
+
+    resources = Resources(workers, address, tuple(backfill or ()))
+    opened = Lake.open(lake)
+    distilled = distill_job(opened, load_profile(profile), resources, Wanted(scores, folds, way.value, save_to))
+    if as_json:
+        say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **distilled.as_dict()})
+    else:
+        show_distillation(distilled, out)
 
 
 @app.command(epilog="Example: slatemill finetune lake --profile tuned")

@@ -38,7 +38,7 @@ def card(ranker: LightGBMRanker, facts: Facts) -> str:
 
 
 def _head(ranker: LightGBMRanker, facts: Facts) -> Iterator[str]:
-    told = ranker.params.model_dump(exclude={"rising", "falling"})
+    told = ranker.params.model_dump(exclude={"rising", "falling", "objective", "gains"})
     params = ", ".join(f"{name} {value:g}" for name, value in told.items())
     yield f"# Ranker of profile {facts.profile.name}"
     yield ""

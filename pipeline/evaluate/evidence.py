@@ -38,7 +38,7 @@ class RequestTables:
     `requests` has one row. Those of requests hold its rows alone; those of turns hold its history, as far as the run
     gave it to the request; `told` (TURNS) and `sources` also what came later, which evidence may lie in. Vectors are
     None where the profile has no dense channel, `late` has the encoders whose tokens are stored; `slates` are of every
-    policy; `rankings` are those imported ones that are policies of the run, by name.
+    policy; `rankings` are those imported ones that are policies of the run, by name; `taught` are a teacher's scores.
     """
 
     requests: pa.Table
@@ -54,6 +54,7 @@ class RequestTables:
     features: pa.Table
     slates: pa.Table
     rankings: Mapping[str, pa.Table] = field(default_factory=dict)
+    taught: pa.Table | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,14 @@ def evidence_of(tables: RequestTables, options: PoolOptions, ranker: Ranker | No
         turns = turns.join(part, on=_TURN, how="left", maintain_order="left")
     turns = turns.with_columns(pl.col("visible").fill_null(value=False))
     ranks_under = policy_ranks(
-        tables.features, tables.labels, tables.slates, ranker, tables.rankings, tables.pools, tables.turns
+        tables.features,
+        tables.labels,
+        tables.slates,
+        ranker,
+        tables.rankings,
+        tables.pools,
+        tables.turns,
+        tables.taught,
     )
     in_slate, slates = _slates(turns, tables, ranks_under)
     counts = evidence_counts(pl.DataFrame(tables.labels).unique(), tables.sources)

@@ -30,11 +30,12 @@ def policy_ranks(
     rankings: Mapping[str, pa.Table],
     pools: pa.Table,
     turns: pa.Table,
+    taught: pa.Table | None = None,
 ) -> pl.DataFrame:
     """Ranks of one request's candidates under the policies of its slates: policy, session_index, turn_index, rank.
 
     The candidates are those of `features`, but for policies that have their own (see own_candidates): `rankings`
-    (RANKINGS, by name), of the `turns` that the run gave to the request, and `pools`.
+    (RANKINGS, by name), of the `turns` that the run gave to the request, `pools`, and `taught` (TEACHER_SCORES).
     A policy is left out where its ranks cannot be known: one that goes by a ranker without `ranker`, one that this
     slatemill has not, and one that orders otherwise than the slates say that it did.
     """
@@ -44,7 +45,7 @@ def policy_ranks(
     marked = mark_gold(candidates, pl.DataFrame(labels))
     found = [pl.DataFrame(schema=_SCHEMA)]
     policies = pl.DataFrame(slates)["policy"].unique(maintain_order=True).to_list()
-    own = own_candidates(policies, features.column_names, pools, rankings, turns)
+    own = own_candidates(policies, candidates, pools, rankings, turns, taught)
     for policy in policies:
         try:
             known = policies_of([policy], ranker, features.column_names, rankings)[policy]

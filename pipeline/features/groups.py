@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from pipeline.schemas import TURN_KEY
+from pipeline.schemas import REQUEST_KEY, TURN_KEY
 
 MAX_GROUP_ROWS = 10_000
 """LightGBM refuses a larger group."""
@@ -20,12 +20,13 @@ MAX_GROUP_ROWS = 10_000
 class Groups:
     """Candidates in rows, those of one request (a group) following each other in pool order.
 
-    `matrix` has shape (rows, features), NaN where a feature is null; `relevance` is 1 for evidence, else 0;
-    `group_sizes`, `request_ids` and `history_ids` have one entry a group, and group_sizes sum to the rows.
+    `matrix` has shape (rows, features), NaN where a feature is null; `relevance` is 1 for evidence, else 0, or what a
+    teacher says (pipeline.features.taught); `group_sizes`, `request_ids` and `history_ids` have one entry a group, and
+    group_sizes sum to the rows.
     """
 
     matrix: npt.NDArray[np.float32]
-    relevance: npt.NDArray[np.int32]
+    relevance: npt.NDArray[np.int32 | np.float64]
     group_sizes: npt.NDArray[np.int64]
     request_ids: list[str]
     history_ids: list[str]
@@ -40,14 +41,10 @@ def training_groups(features: pa.Table, labels: pa.Table, feature_names: Sequenc
     and requests whose pool holds no evidence teach an order of nothing: they are left out and counted. Raises
     ValueError when a feature is unknown, a candidate is there twice, or a group has more than 10,000 rows.
     """
-    unknown = [name for name in feature_names if name not in features.column_names]
-    if unknown:
-        raise ValueError(f"no such features: {unknown}; the table has {features.column_names}")
-    request = ["history_id", "request_id"]
+    request = list(REQUEST_KEY)
     evidence = pl.DataFrame(pl.from_arrow(labels)).unique([*request, *TURN_KEY[1:]])
     candidates = pl.DataFrame(pl.from_arrow(features))
-    if candidates.select(pl.struct(*request, *TURN_KEY[1:]).is_duplicated().any()).item():
-        raise ValueError("a candidate of a request is there twice: features of two runs or profiles were put together")
+    require_candidates(candidates, feature_names)
     labelled = candidates.join(evidence.select(request).unique(), on=request, how="semi")
     rows = labelled.join(
         evidence.select(*request, *TURN_KEY[1:], relevance=pl.lit(1, pl.Int32)),
@@ -55,16 +52,34 @@ def training_groups(features: pa.Table, labels: pa.Table, feature_names: Sequenc
         how="left",
     ).with_columns(pl.col("relevance").fill_null(0))
     kept = rows.filter((pl.col("relevance").max() > 0).over(request)).sort(*request, "pool_position")
-    groups = kept.group_by(request, maintain_order=True).len()
     n_labelled = labelled.select(request).n_unique()
+    without_labels = candidates.select(request).n_unique() - n_labelled
+    return grouped(kept, feature_names, without_labels, n_labelled - kept.select(request).n_unique())
+
+
+def require_candidates(candidates: pl.DataFrame, feature_names: Sequence[str]) -> None:
+    """Raises ValueError where a frame lacks one of these features, or holds a candidate twice."""
+    unknown = [name for name in feature_names if name not in candidates.columns]
+    if unknown:
+        raise ValueError(f"no such features: {unknown}; the table has {candidates.columns}")
+    if candidates.select(pl.struct(*REQUEST_KEY, *TURN_KEY[1:]).is_duplicated().any()).item():
+        raise ValueError("a candidate of a request is there twice: features of two runs or profiles were put together")
+
+
+def grouped(
+    rows: pl.DataFrame, feature_names: Sequence[str], without_labels: int = 0, without_evidence: int = 0
+) -> Groups:
+    """Groups of candidates that are sorted by request and have their `relevance`. Raises ValueError for a group of more
+    than 10,000 rows."""
+    groups = rows.group_by(REQUEST_KEY, maintain_order=True).len()
     return Groups(
-        matrix=_matrix(kept, feature_names),
-        relevance=kept["relevance"].to_numpy(),
-        group_sizes=_checked_sizes(kept.select(pl.struct(request)).to_series(), groups["len"]),
+        matrix=_matrix(rows, feature_names),
+        relevance=rows["relevance"].to_numpy(),
+        group_sizes=_checked_sizes(rows.select(pl.struct(REQUEST_KEY)).to_series(), groups["len"]),
         request_ids=groups["request_id"].to_list(),
         history_ids=groups["history_id"].to_list(),
-        n_requests_without_labels=candidates.select(request).n_unique() - n_labelled,
-        n_requests_without_evidence_in_pool=n_labelled - len(groups),
+        n_requests_without_labels=without_labels,
+        n_requests_without_evidence_in_pool=without_evidence,
     )
 
 

@@ -15,6 +15,9 @@ from pipeline.recall.fusion import DECIMALS
 
 Scores = npt.NDArray[np.float64]
 
+LLM_TOP = 64
+"""Candidates of each pool that the reference reranker has a language model rate (AgentMemRec, appendix B)."""
+
 _TURN = ("session_index", "turn_index")
 
 
@@ -94,6 +97,17 @@ def lambdarank_order(ranker: Ranker) -> Order:
 def cross_encoder_order(features: pl.DataFrame) -> Ordered:
     """By the cross-encoder's score, the feature `cross_encoder`."""
     return score_order(lambda features: _column(features, "cross_encoder"))(features)
+
+
+def llm_order(candidates: pl.DataFrame) -> Ordered:
+    """The first LLM_TOP of each pool by what a language model rated them (`teacher_score`), then the rest as it stands.
+
+    The reference reranker of AgentMemRec (arXiv 2610.34673, 6.1). Equal scores go by pool position; a candidate without
+    one comes before the rest.
+    """
+    in_head = (candidates["pool_position"] <= LLM_TOP).to_numpy()
+    rated = np.where(in_head, _column(candidates, "teacher_score"), np.nan)
+    return score_order(lambda _: rated)(candidates)
 
 
 def feature_matrix(features: pl.DataFrame, names: Sequence[str]) -> npt.NDArray[np.float32]:

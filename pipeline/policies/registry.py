@@ -16,6 +16,7 @@ from pipeline.policies.orders import (
     channel_order,
     cross_encoder_order,
     lambdarank_order,
+    llm_order,
     oracle_order,
     ranking_order,
     recall_order,
@@ -23,6 +24,7 @@ from pipeline.policies.orders import (
 
 ORACLE = "oracle"
 CROSS_ENCODER = "cross_encoder_order"
+LLM_ORDER = "llm_order"
 _CHANNEL = "_order"
 """What the policy of a channel ends with."""
 _NEAR = 0.8
@@ -49,9 +51,11 @@ def _knapsack(ranker: Ranker) -> Fill:
 PLAIN: Mapping[str, Policy] = {
     "recall_order": Policy(recall_order),
     CROSS_ENCODER: Policy(cross_encoder_order),
+    LLM_ORDER: Policy(llm_order),
     ORACLE: Policy(oracle_order),
 }
-"""Policies that need nothing but features, and the oracle, which needs their column `gold`."""
+"""Policies that need nothing but features; the oracle, which needs their column `gold`; and that of a teacher, which
+has candidates of its own (pipeline.policies.candidates)."""
 
 LEARNED: Mapping[str, Callable[[Ranker], Fill]] = {
     "lambdarank": lambda _: greedy,
@@ -71,9 +75,10 @@ def channel_of(name: str) -> str | None:
     return name.removesuffix(_CHANNEL) if name.endswith(_CHANNEL) and name not in PLAIN else None
 
 
-def known_policies(channels: Sequence[str], with_cross_encoder: bool) -> tuple[str, ...]:
+def known_policies(channels: Sequence[str], with_cross_encoder: bool, with_teacher: bool = False) -> tuple[str, ...]:
     """The policies that a profile with these channels and views may name."""
-    plain = [name for name in PLAIN if with_cross_encoder or name != CROSS_ENCODER]
+    has = {CROSS_ENCODER: with_cross_encoder, LLM_ORDER: with_teacher}
+    plain = [name for name in PLAIN if has.get(name, True)]
     return (*[f"{channel}{_CHANNEL}" for channel in channels], *plain, *LEARNED)
 
 
@@ -85,6 +90,8 @@ def why_unknown(name: str, known: Sequence[str]) -> str | None:
     there = f"Known here: {', '.join(known)}"
     if name == CROSS_ENCODER:
         return f"policy {name} needs a cross-encoder, and the profile has none. {there}"
+    if name == LLM_ORDER:
+        return f"policy {name} needs a teacher, and the profile has none. {there}"
     near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
     hint = f"; did you mean {near[0]}? {there}" if near else f". {there}"
     if name.endswith(_CHANNEL):

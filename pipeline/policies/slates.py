@@ -43,18 +43,20 @@ def slates(
     ranker: Ranker | None = None,
     rankings: Mapping[str, pa.Table] | None = None,
     pools: pa.Table | None = None,
+    taught: pa.Table | None = None,
 ) -> pa.Table:
     """Slates (SLATES) of every request under every policy and budget; a request without candidates gets empty ones.
 
     `turns` holds whole histories, as far as they are stored. `rankings` (RANKINGS, by name) are the candidates of the
-    policies called so; `pools` are those of a channel's policy where `features` lack its score or rank. Raises
-    PolicyError for a policy that there is none of, and for one that needs a ranker, its calibration or a column that is
-    lacking.
+    policies called so; `pools` are those of a channel's policy where `features` lack its score or rank; `taught`
+    (TEACHER_SCORES) is what `llm_order` goes by. Raises PolicyError for a policy that there is none of, and for one
+    that needs a ranker, its calibration or a column that is lacking.
     """
     named = rankings or {}
     policies = policies_of(options.policies, ranker, features.column_names, named)
-    candidates = own_candidates(options.policies, features.column_names, pools, named, turns)
-    return slates_by(requests, pl.DataFrame(features), turns, policies, options, counter, candidates)
+    frame = pl.DataFrame(features)
+    candidates = own_candidates(options.policies, frame, pools, named, turns, taught)
+    return slates_by(requests, frame, turns, policies, options, counter, candidates)
 
 
 def oracle_slates(

@@ -41,4 +41,4 @@ def test_the_example_prints_what_the_page_shows(tmp_path: Path) -> None:
 @pytest.mark.flash
 def test_the_table_has_every_policy() -> None:
     told = set(re.findall(r"^\| `(\w+)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
-    assert told == set(known_policies(["bm25"], with_cross_encoder=True))
+    assert told == set(known_policies(["bm25"], with_cross_encoder=True, with_teacher=True))

@@ -369,3 +369,20 @@ def test_ndcg_by_group_is_not_a_number_where_nothing_is_relevant() -> None:
 def test_auc_without_both_kinds_is_not_a_number() -> None:
     assert math.isnan(auc(np.ones(3, np.int32), np.arange(3.0)))
     assert auc(np.array([0, 1, 0, 2]), np.array([0.1, 0.9, 0.2, 0.8])) == 1.0
+
+
+@pytest.mark.flash
+def test_a_regression_takes_any_label_from_0_on_and_an_order_only_integers_that_have_a_gain():
+    matrix = np.arange(40, dtype=np.float32)[:, None]
+    sizes = np.array([20, 20])
+    numbers = np.linspace(0, 10, 40)
+    regression = RankerParams(objective="regression", trees=20, min_data_in_leaf=1)
+    ranker = fit(matrix, numbers, sizes, ["a"], regression)
+    assert np.corrcoef(ranker.score(matrix, ["a"]), numbers)[0, 1] > 0.95
+    assert best_trees((matrix, numbers, sizes), (matrix, numbers, sizes), ["a"], regression) == 20
+    with pytest.raises(ValueError, match="relevance must be numbers from 0 on"):
+        fit(matrix, numbers - 1, sizes, ["a"], regression)
+    with pytest.raises(ValueError, match="integers from 0 to 30"):
+        fit(matrix, numbers, sizes, ["a"], RankerParams(trees=1))
+    with pytest.raises(ValueError, match="integers from 0 to 4"):
+        fit(matrix, np.arange(40) % 6, sizes, ["a"], RankerParams(trees=1, gains=(0, 1, 3, 7, 15)))
