@@ -102,8 +102,8 @@ def _texts(units: pl.DataFrame, turns: pl.DataFrame) -> Iterator[UnitText]:
     of_unit = said.partition_by("unit", as_dict=True)
     for number, (agent, time) in enumerate(units.select("agent", "session_time").iter_rows()):
         rows = of_unit[(number,)].select("turn_index", "role", "speaker", "text", "before").iter_rows()
-        turns = (UnitTurn(turn, role, name, going_on(before or "") + text) for turn, role, name, text, before in rows)
-        yield UnitText(agent, time, tuple(turns))
+        read = (UnitTurn(index, role, name, going_on(before or "") + text) for index, role, name, text, before in rows)
+        yield UnitText(agent, time, tuple(read))
 
 
 def going_on(before: str) -> str:
