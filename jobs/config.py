@@ -181,7 +181,11 @@ class Profile(_Strict):
     @property
     def own_policies(self) -> tuple[str, ...]:
         """The policies that the profile may name without a ranking in the lake."""
-        of_pools = known_policies(self.recall.scored, with_cross_encoder=self.cross_encoder is not None)
+        of_pools = known_policies(
+            self.recall.scored,
+            with_cross_encoder=self.cross_encoder is not None,
+            with_teacher=self.teacher is not None,
+        )
         return of_pools if self.memory is None else (*of_pools, *MEMORY_POLICIES)
 
     @property

@@ -20,6 +20,7 @@ from jobs.config import Profile
 from jobs.costs import COUNTED, by_kind
 from jobs.graph import stages
 from jobs.rankings import require_rankings
+from jobs.teacher_stages import teacher_of_run
 from models.ranker import LightGBMRanker
 
 TO_DO = (Outlook.DO, Outlook.FOLLOW)
@@ -107,7 +108,7 @@ def plan(
     """
     require_rankings(lake, profile)
     batches = committed(lake)
-    made = Plan(lake, stages(profile, lake.tokenizer, ranker), batches, backfill, MarkCache())
+    made = Plan(lake, stages(profile, lake.tokenizer, ranker, teacher_of_run(profile)), batches, backfill, MarkCache())
     priced = prices(lake, made.graph)
     grouped: list[dict[Shard, Prospect]] = [{} for _ in made.graph.stages]
     for shard, prospect in forecast(made).items():

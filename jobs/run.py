@@ -27,6 +27,7 @@ from jobs.graph import stages
 from jobs.ingest import INGEST
 from jobs.ranker_suits import require_own_scores
 from jobs.rankings import require_rankings
+from jobs.teacher_stages import teacher_of_run
 from models.ranker import LightGBMRanker
 from pipeline import schemas
 
@@ -66,7 +67,7 @@ def run(
     require_rankings(lake, profile)
     started = datetime.now(UTC)
     run_id = snapshot.new_run_id(started)
-    path = stages(profile, lake.tokenizer, ranker)
+    path = stages(profile, lake.tokenizer, ranker, teacher_of_run(profile))
     if ranker is not None and any(ranker.identity in stage.identities for stage in path):
         require_own_scores(ranker, profile, path)
     report = execute_stages(lake, profile, path, resources, run_id)

@@ -141,7 +141,7 @@ def of_records(
     read = (tables["units"], tables["all_units"], tables["turns"])
     before = _spent(model)
     made = records(*read, writer(model), options, token_counter(tokenizer))
-    return ShardOutput(made, usage=_usage(model, before))
+    return ShardOutput(made, usage=usage_since(model, before))
 
 
 def of_merged_records(
@@ -151,14 +151,14 @@ def of_merged_records(
     read = (tables["records"], tables["all_records"])
     before = _spent(model)
     made = merged_records(*read, writer(model), token_counter(tokenizer))
-    return ShardOutput(made, usage=_usage(model, before))
+    return ShardOutput(made, usage=usage_since(model, before))
 
 
 def _spent(model: LanguageModel | None) -> Spent:
     return NO_TOKENS if model is None else model.spent
 
 
-def _usage(model: LanguageModel | None, before: Spent) -> Usage:
+def usage_since(model: LanguageModel | None, before: Spent) -> Usage:
     """What a model was asked since."""
     return Usage(*_spent(model).since(before))
 
@@ -225,11 +225,11 @@ def of_answers(
     before = _spent(model)
     chosen_slates = chosen(tables["slates"], tables["requests"], policy, budget, up_to)
     made = answers(chosen_slates, tables["requests"], model, reading)
-    return ShardOutput(made, usage=_usage(model, before))
+    return ShardOutput(made, usage=usage_since(model, before))
 
 
 def of_judgements(tables: Tables, model: LanguageModel, *, judging: Judging) -> ShardOutput:
     """Stages `judgements-...`, of each set of answers."""
     before = _spent(model)
     made = judgements(tables["answers"], tables["requests"], model, judging)
-    return ShardOutput(made, usage=_usage(model, before))
+    return ShardOutput(made, usage=usage_since(model, before))

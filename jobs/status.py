@@ -23,6 +23,7 @@ from jobs.graph import stages
 from jobs.ingest import INGEST
 from jobs.quarantine import kept_aside
 from jobs.rankings import require_rankings
+from jobs.teacher_stages import teacher_of_run
 from models.ranker import LightGBMRanker
 
 FIRST_FAILURES = 5
@@ -100,7 +101,7 @@ def status(lake: Lake, profile: Profile, ranker: LightGBMRanker | None) -> Statu
     require_rankings(lake, profile)
     now = datetime.now(UTC)
     batches = committed(lake)
-    made = Plan(lake, stages(profile, lake.tokenizer, ranker), batches, cache=MarkCache())
+    made = Plan(lake, stages(profile, lake.tokenizer, ranker, teacher_of_run(profile)), batches, cache=MarkCache())
     last = snapshot.latest_run(lake, profile.name)
     counts: Counter[str] = Counter()
     for batch in batches:

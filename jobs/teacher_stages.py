@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from cluster.stage import Choice, Input, ModelSpec, ShardOutput, Span, Stage
 from jobs.config import Profile
-from jobs.shards import Tables
+from jobs.llm_stages import served
+from jobs.shards import Tables, usage_since
 from jobs.staging import stage
 from models.interfaces import LanguageModel
 from pipeline import schemas
@@ -22,14 +23,26 @@ STAGE = "teacher_scores"
 @dataclass(frozen=True)
 class Teacher:
     """A language model that rates candidates. `model_id` names it in paths; `identity` says all of it that decides a
-    score (name, digest of the weights, what it computes in) and is part of the stamp; `load` is called in the actor
-    that holds it, which has `gpus`; `top` is how many of each pool it rates, None all."""
+    score (name, digest of the weights, what it computes in) and is part of the stamp; `spec` is what an actor holds;
+    `top` is how many of each pool it rates, None all."""
 
     model_id: str
     identity: str
-    load: Callable[[], LanguageModel]
+    spec: ModelSpec
     top: int | None = LLM_TOP
-    gpus: float = 0
+
+
+def teacher_of(profile: Profile) -> Teacher | None:
+    """The teacher that a profile names; None where it names none. Raises ModelNotFound."""
+    if profile.teacher is None:
+        return None
+    identity, spec = served(profile.teacher, "")
+    return Teacher(identity.choice_id, identity.text, spec)
+
+
+def teacher_of_run(profile: Profile) -> Teacher | None:
+    """The teacher of a run: nothing is rated for slates that do not go by it."""
+    return teacher_of(profile) if LLM_ORDER in profile.slates.policies else None
 
 
 def teacher_choice(teacher: Teacher, profile: Profile) -> Choice:
@@ -65,7 +78,7 @@ def teacher_stages(profile: Profile, teacher: Teacher | None) -> list[Stage]:
             partial(of_teacher_scores, top=teacher.top),
             config={"top": teacher.top},
             identities=(teacher.identity, teacher_instructions().identity),
-            model=ModelSpec(f"teacher-{teacher.model_id}", teacher.load, teacher.gpus),
+            model=teacher.spec,
             costly=True,
         )
     ]
@@ -73,8 +86,10 @@ def teacher_stages(profile: Profile, teacher: Teacher | None) -> list[Stage]:
 
 def of_teacher_scores(tables: Tables, model: LanguageModel, *, top: int | None) -> Iterator[ShardOutput]:
     """Stage `teacher_scores`."""
+    before = model.spent
     for part in teacher_scores(tables["pools"], tables["requests"], tables["turns"], model, top):
-        yield ShardOutput(part.table, part.quarantine)
+        yield ShardOutput(part.table, part.quarantine, usage_since(model, before))
+        before = model.spent
 
 
 def require_teacher(profile: Profile, teacher: Teacher | None) -> None:

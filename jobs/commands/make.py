@@ -219,10 +219,12 @@ def distill(
     from jobs.distill.job import distill as distill_job
     from jobs.distill.report import show_distillation
     from jobs.run import Resources
+    from jobs.teacher_stages import teacher_of
 
     resources = Resources(workers, address, tuple(backfill or ()))
-    opened = Lake.open(lake)
-    distilled = distill_job(opened, load_profile(profile), resources, Wanted(scores, folds, way.value, save_to))
+    opened, chosen = Lake.open(lake), load_profile(profile)
+    teacher = None if scores is not None else teacher_of(chosen)
+    distilled = distill_job(opened, chosen, resources, Wanted(scores, folds, way.value, save_to), teacher)
     if as_json:
         say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **distilled.as_dict()})
     else:

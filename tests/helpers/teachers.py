@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from models.interfaces import Answer, Prompt
+from models.interfaces import NO_TOKENS, Answer, Prompt, Spent
 
 Says = Callable[[str, str, Prompt], Answer]
 """What is answered to the text of a request and of a turn."""
@@ -27,13 +27,16 @@ class Rater:
         self.says = says
         self.context = context
         self.calls: list[list[Prompt]] = []
+        self.spent = NO_TOKENS
 
     def count(self, prompts: Sequence[Prompt]) -> list[int]:
         return [len(prompt.system.split()) + len(prompt.user.split()) for prompt in prompts]
 
     def answer(self, prompts: Sequence[Prompt]) -> list[Answer]:
         self.calls.append(list(prompts))
-        return [self.says(*read(prompt), prompt) for prompt in prompts]
+        answers = [self.says(*read(prompt), prompt) for prompt in prompts]
+        self.spent = self.spent.plus(Spent(len(prompts), sum(answer.prompt_tokens for answer in answers)))
+        return answers
 
 
 def read(prompt: Prompt) -> tuple[str, str]:

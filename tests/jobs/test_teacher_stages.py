@@ -16,6 +16,7 @@ from cluster import rayenv
 from cluster.exits import NEEDS_BACKFILL
 from cluster.lake import Lake
 from cluster.report import RunReport
+from cluster.stage import ModelSpec
 from jobs.config import Profile
 from jobs.graph import stages
 from jobs.run import Resources, execute_stages
@@ -49,8 +50,8 @@ def shortest_first(request: str, turn: str, prompt: object) -> Answer:
     return Answer(str(max(0, 10 - len(turn) // 20)))
 
 
-LENGTHS = Teacher("lengths", "lengths 1", partial(Rater, last_digit_of_length), TOP)
-SHORTEST = Teacher("shortest", "shortest 1", partial(Rater, shortest_first), TOP)
+LENGTHS = Teacher("lengths", "lengths 1", ModelSpec("lengths", partial(Rater, last_digit_of_length)), TOP)
+SHORTEST = Teacher("shortest", "shortest 1", ModelSpec("shortest", partial(Rater, shortest_first)), TOP)
 
 
 @pytest.mark.flash

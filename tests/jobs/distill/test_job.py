@@ -16,6 +16,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).parents[2] / "helpers"))
 import teachers
 
+from cluster.stage import ModelSpec
 from jobs.config import ConfigError
 from jobs.distill.job import DistillReport, Wanted, distill
 from jobs.distill.judging import GOLD
@@ -131,7 +132,7 @@ def test_a_way_that_is_asked_for_is_the_one_that_is_kept(way, labelled, tight, d
 
 def test_a_model_that_rates_is_asked_and_what_it_could_not_rate_is_counted(labelled, tight):
     cloudpickle.register_pickle_by_value(teachers)
-    teacher = Teacher("words", "words 1", partial(teachers.Rater), top=20)
+    teacher = Teacher("words", "words 1", ModelSpec("words", partial(teachers.Rater)), top=20)
     report = distill(labelled, tight, BOTH, Wanted(folds=2), teacher)
     scores = labelled.scan("teacher_scores", teacher="words-lexical").collect()
     pools = labelled.scan("pools", profile="lexical").filter(pl.col("pool_position") <= 20).collect()
