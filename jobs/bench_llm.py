@@ -25,7 +25,7 @@ from pipeline.synth.histories import json_chunks
 from pipeline.units.cut import CutOptions, units
 
 _ROUNDS = 3
-_UNITS = 48
+_UNITS = 16
 _SMALL = "smollm2-135m"
 
 
