@@ -19,7 +19,7 @@ from pipeline.llm.loops import loops
 from pipeline.llm.prompts import instructions
 from pipeline.llm.room import InParts, fitted
 from pipeline.llm.rounds import Complaint
-from pipeline.llm.untrusted import fenced
+from pipeline.llm.untrusted import fenced_apart
 from pipeline.memory.call import Call
 from pipeline.memory.llm_designs.chains import Question, Step
 from pipeline.memory.llm_designs.numbers import is_one_of
@@ -165,12 +165,12 @@ def _made(step: Step, by_now: ByNow, near: Sequence[int]) -> Callable[[int], Pro
     call, units = step.call, step.call.view.notes.units
     unit_of = call.view.unit_of_row
     row = int(call.view.row[step.unit])
-    new = fenced("new", headed(call, step.unit) + _told(row, ByNow(), units))
+    new = headed(call, step.unit) + _told(row, ByNow(), units)
     notes = [f"[{n}] {headed(call, unit_of[each])}{_told(each, by_now, units)}" for n, each in enumerate(near, start=1)]
 
     def made(parts: int) -> Prompt:
-        earlier = fenced("earlier", "\n".join(notes[:parts]))
-        return Prompt(instructions(PROMPT).text, f"{new}\n\n{earlier}", _TOKENS, _SCHEMA)
+        both = fenced_apart(new=new, earlier="\n".join(notes[:parts]))
+        return Prompt(instructions(PROMPT).text, both, _TOKENS, _SCHEMA)
 
     return made
 

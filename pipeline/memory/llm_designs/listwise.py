@@ -18,7 +18,7 @@ from pipeline import schemas
 from pipeline.llm.prompts import instructions
 from pipeline.llm.room import InParts, fitted
 from pipeline.llm.rounds import Complaint
-from pipeline.llm.untrusted import fenced
+from pipeline.llm.untrusted import fenced_apart
 from pipeline.memory.call import USABLE
 from pipeline.memory.llm_designs.names import LISTWISE
 from pipeline.memory.llm_designs.numbers import number_schema, numbers_in
@@ -114,10 +114,8 @@ def _lines(passages: pl.DataFrame) -> list[str]:
 
 
 def _made(text: str, lines: Sequence[str]) -> Callable[[int], Prompt]:
-    request = fenced("request", text)
-
     def made(parts: int) -> Prompt:
-        listed = fenced("passages", "\n".join(lines[:parts]))
-        return Prompt(instructions(PROMPT).text, f"{request}\n\n{listed}", _TOKENS, _SCHEMA)
+        both = fenced_apart(request=text, passages="\n".join(lines[:parts]))
+        return Prompt(instructions(PROMPT).text, both, _TOKENS, _SCHEMA)
 
     return made

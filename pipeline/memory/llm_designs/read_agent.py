@@ -14,7 +14,7 @@ from models.interfaces import Answer, LanguageModel, Prompt
 from pipeline.llm.prompts import instructions
 from pipeline.llm.room import InParts, fitted
 from pipeline.llm.rounds import Complaint
-from pipeline.llm.untrusted import fenced
+from pipeline.llm.untrusted import fenced_apart
 from pipeline.memory.call import Call
 from pipeline.memory.draft import Draft, Recovered
 from pipeline.memory.lines import Line
@@ -94,12 +94,10 @@ def _lines(call: Call) -> list[str]:
 
 
 def _made(call: Call, lines: Sequence[str]) -> Callable[[int], Prompt]:
-    request = fenced("request", call.asked.text)
-
     def made(parts: int) -> Prompt:
         left_out = len(call.past) - parts
-        remark = f"The {left_out} oldest pages are left out.\n" if left_out else ""
-        listed = fenced("pages", "\n".join(lines[len(lines) - parts :]))
-        return Prompt(instructions(PROMPT).text, f"{request}\n\n{remark}{listed}", _TOKENS, _SCHEMA)
+        remark = f"The {left_out} oldest pages are left out.\n\n" if left_out else ""
+        both = fenced_apart(request=call.asked.text, pages="\n".join(lines[len(lines) - parts :]))
+        return Prompt(instructions(PROMPT).text, f"{remark}{both}", _TOKENS, _SCHEMA)
 
     return made

@@ -15,7 +15,7 @@ from pipeline.llm.loops import loops
 from pipeline.llm.prompts import instructions
 from pipeline.llm.room import InParts, fitted
 from pipeline.llm.rounds import Complaint
-from pipeline.llm.untrusted import fenced
+from pipeline.llm.untrusted import fenced_apart
 from pipeline.memory.call import USABLE, WINDOW, Call
 from pipeline.memory.designs.filling import fitting_units
 from pipeline.memory.designs.note_retrieval import found_notes
@@ -78,12 +78,11 @@ class RunningSummary:
     def _made(self, step: Step, written: str, lines: Sequence[str]) -> Callable[[int], Prompt]:
         most = self._most(step)
         limit = f"Write at most {max(int(_WORDS_OF_A_TOKEN * most), 1)} words."
-        so_far = fenced("summary", written or _NOTHING)
         dated = f"Date of the part: {day}\n\n" if (day := when(step.call, step.unit)) else ""
 
         def made(parts: int) -> Prompt:
-            part = fenced("part", "\n".join(lines[:parts]))
-            return Prompt(instructions(PROMPT).text, f"{limit}\n\n{so_far}\n\n{dated}{part}", most)
+            both = fenced_apart(summary=written or _NOTHING, part="\n".join(lines[:parts]))
+            return Prompt(instructions(PROMPT).text, f"{limit}\n\n{dated}{both}", most)
 
         return made
 
