@@ -133,9 +133,9 @@ class Stage:
 
     @property
     def works_on_its_own(self) -> bool:
-        """Whether its primary input lies under the stage's own choice, as pools and their scores under a profile: under
-        another choice other rows were worked on, so that what lies there is nothing made before of the same."""
-        return self.choice is not None and self.inputs[self.primary].choice == self.choice
+        """Whether an input lies under the stage's own choice, as pools and their scores under a profile: under another
+        choice other rows were read, so that what lies there is nothing made before of the same."""
+        return self.choice is not None and any(read.choice == self.choice for read in self.inputs.values())
 
     def __post_init__(self) -> None:
         if self.primary not in self.inputs:

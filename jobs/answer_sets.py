@@ -19,7 +19,6 @@ from jobs.answer_stages import ANSWERS, SLATES, Cell
 from pipeline import schemas
 from pipeline.answers.summary import AnswerRow, answer_rows
 
-SLATE_TABLES = ("slates", "oracle_slates")
 Shard = tuple[int, str]
 """A bucket and the name of a batch."""
 _NAMED = ["policy", "budget", "shape", "reader"]
@@ -55,13 +54,13 @@ def finished_run(lake: Lake, profile: str) -> snapshot.Snapshot:
             f"run {taken.run_id} of profile {profile} ended with code {taken.exit_code}, so slates are missing: "
             "mend what it reported, and run again"
         )
-    snapshot.verify(lake, taken, only=(*SLATE_TABLES, "requests"))
+    snapshot.verify(lake, taken, only=(*schemas.SLATE_TABLES, "requests"))
     return taken
 
 
 def batches_of(lake: Lake, taken: snapshot.Snapshot) -> list[Batch]:
     """The batches that a run had slates of: what came later is none of its business."""
-    names = set(_files(taken, SLATE_TABLES)["batch"])
+    names = set(_files(taken, schemas.SLATE_TABLES)["batch"])
     return [batch for batch in committed(lake) if batch.name in names]
 
 
@@ -69,7 +68,7 @@ def cells_of(lake: Lake, taken: snapshot.Snapshot) -> list[Cell]:
     """The policies and budgets that a run has slates of, in order."""
     found = [
         Cell(policy, budget, table)
-        for table in SLATE_TABLES
+        for table in schemas.SLATE_TABLES
         for policy, budget in _distinct(lake, snapshot.paths_of(taken, table), table, ["policy", "budget"])
     ]
     return sorted(found)
@@ -85,7 +84,7 @@ def require_known(what: str, asked: Collection[object], known: Collection[object
 def answer_sets(lake: Lake, taken: snapshot.Snapshot) -> list[AnswerSet]:
     """The sets that answer the slates of a run, all of them, as they are now; the largest first."""
     of_run: dict[Shard, set[str]] = {}
-    for bucket, batch, digest in _files(taken, SLATE_TABLES).select("bucket", "batch", "digest").iter_rows():
+    for bucket, batch, digest in _files(taken, schemas.SLATE_TABLES).select("bucket", "batch", "digest").iter_rows():
         of_run.setdefault((bucket, batch), set()).add(digest)
     found = []
     for choice in lake.choices("answers"):

@@ -16,8 +16,9 @@ from models.ranker_params import POSITION, RankerOptions
 from models.windowed import WindowedConfig
 from models.windows import Dtype
 from pipeline.features.registry import AGENTMEMREC, CROSS_ENCODER, default_features, feature
+from pipeline.memory.llm_designs.names import LLM_OF_MEMORY, LLM_POLICIES, LLM_WRITTEN
 from pipeline.memory.options import MemoryOptions
-from pipeline.memory.registry import MEMORY_POLICIES, OF_SPANS, RANKED
+from pipeline.memory.registry import MEMORY_POLICIES, NAMES_OF_MEMORY, OF_SPANS, RANKED
 from pipeline.policies.registry import known_policies, needs_ranker, why_unknown
 from pipeline.recall.late.options import Code
 from pipeline.recall.options import PoolOptions
@@ -163,7 +164,7 @@ class Profile(_Strict):
     def _policies_are_known(self) -> Profile:
         known = self.own_policies
         for policy in self.slates.policies:
-            if policy in MEMORY_POLICIES and self.memory is None:
+            if policy in NAMES_OF_MEMORY and self.memory is None:
                 raise ValueError(
                     f"policy {policy} shows units and records, and the profile has none: give it memory: {{}}"
                 )
@@ -178,6 +179,21 @@ class Profile(_Strict):
             )
         return self
 
+    @model_validator(mode="after")
+    def _policies_have_models(self) -> Profile:
+        for policy in self.llm_policies:
+            if policy in LLM_WRITTEN and self.writer is None:
+                raise ValueError(
+                    f"policy {policy} asks a language model when it writes, and the profile has no writer: name "
+                    "its model"
+                )
+            if self.reading_model is None:
+                raise ValueError(
+                    f"policy {policy} asks a language model when it reads, and the profile has no teacher or writer: "
+                    "name the model of one"
+                )
+        return self
+
     @property
     def own_policies(self) -> tuple[str, ...]:
         """The policies that the profile may name without a ranking in the lake."""
@@ -186,7 +202,8 @@ class Profile(_Strict):
             with_cross_encoder=self.cross_encoder is not None,
             with_teacher=self.teacher is not None,
         )
-        return of_pools if self.memory is None else (*of_pools, *MEMORY_POLICIES)
+        asking = [policy for policy in LLM_POLICIES if self.memory is not None or policy not in LLM_OF_MEMORY]
+        return (*of_pools, *asking) if self.memory is None else (*of_pools, *MEMORY_POLICIES, *asking)
 
     @property
     def rankings(self) -> tuple[str, ...]:
@@ -211,8 +228,18 @@ class Profile(_Strict):
 
     @property
     def memory_policies(self) -> tuple[str, ...]:
-        """The policies that show units, records and pieces."""
+        """The policies that show units, records and pieces, and ask no language model."""
         return tuple(policy for policy in self.slates.policies if policy in MEMORY_POLICIES)
+
+    @property
+    def llm_policies(self) -> tuple[str, ...]:
+        """The compared designs that ask a language model."""
+        return tuple(policy for policy in self.slates.policies if policy in LLM_POLICIES)
+
+    @property
+    def reading_model(self) -> LlmOptions | None:
+        """The language model that these ask when they read: the teacher, else the writer."""
+        return self.teacher or self.writer
 
 
 def goes_by_ranker(policy: str) -> bool:

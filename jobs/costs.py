@@ -14,11 +14,13 @@ Kind = Literal["write", "read", "answer"]
 _STAGES: dict[str, tuple[Kind, str]] = {
     "records": ("write", "writer"),
     "merged_records": ("write", "writer"),
+    "llm_notes": ("write", "writer"),
     "teacher_scores": ("read", "teacher"),
+    "llm_slates": ("read", "reading_model"),
     "answers": ("answer", "reader"),
     "judgements": ("answer", "judge"),
 }
-"""What a stage asks a model for, and the section of the profile that names the model."""
+"""What a stage asks a model for, and what of the profile names the model."""
 
 COUNTED = ("calls", "prompt_tokens", "cached_tokens", "completion_tokens", "model_seconds", "gpu_seconds")
 """What is counted of a stage that asks a model: columns of cluster.snapshot.FILES."""

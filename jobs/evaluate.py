@@ -40,10 +40,11 @@ _READ = {
     "labels": (schemas.LABELS, _CANDIDATE),
     "sources": (schemas.SOURCES, [*schemas.TURN_KEY, "continues"]),
     "turns": (schemas.TURNS, [*schemas.TURN_KEY, "session_time"]),
-    "slates": (schemas.SLATES, _SLATE),
-    "oracle_slates": (schemas.SLATES, _SLATE),
+    **dict.fromkeys(schemas.SLATE_TABLES, (schemas.SLATES, _SLATE)),
 }
 """Schemas, and the columns that are read: no text, which is most of a lake."""
+_MEASURED = ("slates", "llm_slates")
+"""The tables of slates of which more is measured than completeness: all but the oracle's."""
 _SAID = [*schemas.TURN_KEY, "role", "text"]
 
 
@@ -95,7 +96,7 @@ def of_memory(
     """
     parts = list(_by_bucket(taken))
     has_memory = taken.config.get("memory") is not None
-    tokens = [by_resolution(_read(lake, part, "slates", _SLATE)) for part in parts if has_memory]
+    tokens = [by_resolution(_slates(lake, part, _SLATE)) for part in parts if has_memory]
     differences = _by_best_piece(lake, taken, parts, results, pair, draws, seed) if has_memory else []
     strings, files = _of_agents(lake, parts)
     return OfMemory(
@@ -137,7 +138,7 @@ def _of_agents(lake: Lake, parts: Sequence[snapshot.Snapshot]) -> tuple[list[pl.
     strings, files = [], []
     for part, requests in asked:
         turns = _turns_of(lake, part, requests)
-        slates = _read(lake, part, "slates")
+        slates = _slates(lake, part)
         strings.append(shown_strings(strings_in_use(requests, turns), slates))
         files.append(told_displayed(files_asked(requests, turns, pl.concat(elsewhere)), slates, turns))
     return strings, files
@@ -156,8 +157,13 @@ def _turns_of(lake: Lake, part: snapshot.Snapshot, requests: pl.DataFrame) -> pl
 def _by_bucket(taken: snapshot.Snapshot) -> Iterator[snapshot.Snapshot]:
     """A run bucket by bucket, of those that have slates: histories lie in one each, so that no more need fit."""
     files = pl.DataFrame(taken.files)
-    for bucket in files.filter(table="slates")["bucket"].unique().sort():
+    for bucket in files.filter(pl.col("table").is_in(_MEASURED))["bucket"].unique().sort():
         yield replace(taken, files=files.filter(bucket=bucket).to_arrow())
+
+
+def _slates(lake: Lake, part: snapshot.Snapshot, columns: Sequence[str] | None = None) -> pa.Table:
+    """The slates of a run but for the oracle's."""
+    return pa.concat_tables([_read(lake, part, name, columns) for name in _MEASURED])
 
 
 def _read(
@@ -199,7 +205,7 @@ def run_outcomes(lake: Lake, taken: snapshot.Snapshot) -> tuple[pl.DataFrame, in
         requests.drop("seq").to_arrow(),
         read["labels"],
         pools,
-        pa.concat_tables([read["slates"], read["oracle_slates"]]),
+        pa.concat_tables([read[name] for name in schemas.SLATE_TABLES]),
         read["sources"],
         read["turns"],
         with_batch(lake, taken, QUARANTINE, schemas.QUARANTINE, stage=INGEST),

@@ -9,6 +9,7 @@ from typing import Any
 from cluster.stage import Choice, Input, ModelSpec, Span, Stage
 from jobs import shards
 from jobs.config import Profile, goes_by_ranker
+from jobs.llm_slate_stages import llm_slate_stages
 from jobs.note_stages import cited_inputs, note_inputs, text_stages, vector_stages
 from jobs.ranker_suits import require_own_features
 from jobs.staging import stage
@@ -49,6 +50,7 @@ def stages(
         *vector_stages(profile),
         *teacher_stages(profile, teacher),
         *slate_stages(profile, tokenizer, ranker, teacher),
+        *llm_slate_stages(profile, tokenizer),
     ]
 
 
@@ -311,8 +313,9 @@ def slate_stages(
 
 
 def policies_made(profile: Profile, ranker: LightGBMRanker | None) -> tuple[str, ...]:
-    """The policies of the stage `slates`: all but the oracle, and those that go by a ranker only with one that has
-    learned what they need."""
+    """The policies of the stage `slates`: all but the oracle and those that ask a language model, and those that go by
+    a ranker only with one that has learned what they need."""
     usable = [policy for policy in profile.slates.policies if ranker is not None or not goes_by_ranker(policy)]
     learned = ranker is not None and ranker.mode_choice is not None
-    return tuple(policy for policy in usable if policy != ORACLE and (policy != AUTO or learned))
+    apart = (ORACLE, *profile.llm_policies)
+    return tuple(policy for policy in usable if policy not in apart and (policy != AUTO or learned))

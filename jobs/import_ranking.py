@@ -25,6 +25,7 @@ from jobs.rankings import RANKINGS, Imported, content_of, imported, is_whole, re
 from jobs.sources import File, files_of, source_digest
 from pipeline import schemas
 from pipeline.ingest.errors import IngestError
+from pipeline.memory.llm_designs.names import LLM_POLICIES
 from pipeline.memory.registry import MEMORY_POLICIES
 from pipeline.policies.registry import known_policies, why_unknown
 from pipeline.rankings.resolve import Resolved, place, resolve
@@ -120,7 +121,8 @@ def _store(lake: Lake, name: str, digest: str, rows: pl.DataFrame, batches: Sequ
 
 def _require_free(lake: Lake, name: str) -> None:
     lake.folder(RANKINGS, ("policy", name))  # raises for what cannot be part of a path
-    known = (*known_policies(CHANNEL_NAMES, with_cross_encoder=True, with_teacher=True), *MEMORY_POLICIES)
+    of_pools = known_policies(CHANNEL_NAMES, with_cross_encoder=True, with_teacher=True)
+    known = (*of_pools, *MEMORY_POLICIES, *LLM_POLICIES)
     if name in known or why_unknown(name, known) is not None:
         raise NameTaken(f"a ranking cannot be called {name}, which is a policy's name or like one: {', '.join(known)}")
 

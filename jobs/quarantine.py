@@ -129,7 +129,8 @@ def _take_back(lake: Lake, stage: Stage, path: str) -> int:
 
 def _stages(lake: Lake, profile: Profile) -> list[Stage]:
     """The stages of a profile whether there is a ranker or not: no stage is left out for want of a policy."""
-    policies = profile.slates.model_copy(update={"policies": ("recall_order", "oracle")})
+    always = ("recall_order", "oracle", *profile.llm_policies)
+    policies = profile.slates.model_copy(update={"policies": always})
     return stages(profile.model_copy(update={"slates": policies}), lake.tokenizer)
 
 

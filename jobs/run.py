@@ -32,6 +32,7 @@ from models.ranker import LightGBMRanker
 from pipeline import schemas
 
 _JUDGED_BY = ("labels", "sources")
+_COUNTED = ("slates", "llm_slates")
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def run(
 def empty_slates(lake: Lake, report: RunReport) -> pl.DataFrame:
     """How many of the slates that a run made hold nothing: columns budget, slates and empty, for budgets
     that have any. Slates of the oracle do not count: without known evidence it has nothing to choose."""
-    made = pl.DataFrame(report.files).filter(pl.col("table") == "slates", pl.col("role") == "written")
+    made = pl.DataFrame(report.files).filter(pl.col("table").is_in(_COUNTED), pl.col("role") == "written")
     slates = pl.DataFrame(
         tables.read(lake.storage, made["path"].to_list(), schemas.SLATES, columns=["budget", "n_tokens"])
     )

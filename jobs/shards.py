@@ -18,6 +18,8 @@ from pipeline.answers.judge import Judging, judgements
 from pipeline.answers.read import Reading, answers
 from pipeline.cross_scores import cross_scores
 from pipeline.features.candidates import features
+from pipeline.memory.llm_designs.read import llm_slates
+from pipeline.memory.llm_designs.write import llm_notes
 from pipeline.memory.notes import NoteTables
 from pipeline.memory.options import MemoryOptions
 from pipeline.memory.slates import AskedTables, memory_slates
@@ -199,9 +201,40 @@ def of_slates(
         )
     if remembered is not None and memory is not None:
         asked = AskedTables(tables["requests"], tables["pools"], tables["features"], tables.get("request_vectors"))
-        noted = NoteTables(**{name: tables[name] for name in NoteTables.__annotations__ if name in tables})
-        made.append(memory_slates(asked, noted, remembered, memory, counter, ranker))
+        made.append(memory_slates(asked, _noted(tables), remembered, memory, counter, ranker))
     return ShardOutput(made[0] if len(made) == 1 else _by_request(pa.concat_tables(made)))
+
+
+def _noted(tables: Tables) -> NoteTables:
+    """What there is of notes."""
+    return NoteTables(**{name: tables[name] for name in NoteTables.__annotations__ if name in tables})
+
+
+def of_llm_notes(
+    tables: Tables, model: LanguageModel, *, options: SlateOptions, memory: MemoryOptions, tokenizer: str
+) -> ShardOutput:
+    """Stage `llm_notes`."""
+    before = _spent(model)
+    made = llm_notes(tables["requests"], _noted(tables), options, memory, token_counter(tokenizer), model)
+    return ShardOutput(made, usage=usage_since(model, before))
+
+
+def of_llm_slates(
+    tables: Tables, model: LanguageModel | None, *, options: SlateOptions, memory: MemoryOptions | None, tokenizer: str
+) -> ShardOutput:
+    """Stage `llm_slates`."""
+    before = _spent(model)
+    asked = AskedTables(
+        tables["requests"],
+        tables["pools"],
+        schemas.features(()).empty_table(),  # no policy here goes by a ranker
+        tables.get("request_vectors"),
+    )
+    noted = _noted(tables) if "units" in tables else None
+    made, notes = llm_slates(
+        asked, tables["turns"], noted, tables.get("llm_notes"), options, memory, token_counter(tokenizer), model
+    )
+    return ShardOutput(made, notes, usage_since(model, before))
 
 
 def of_oracle_slates(tables: Tables, _: None, *, options: SlateOptions, tokenizer: str) -> ShardOutput:

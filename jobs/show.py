@@ -313,7 +313,7 @@ def _read(
             )
             asked = tables.read(lake.storage, asked_of, schemas.request_tokens(_dim(lake, asked_of[0])), [history_id])
             late[encoder] = LateTables(asked, RowGroups(lake.storage, codes_of, schemas.TURN_TOKENS))
-    slates = [of_request(table, schemas.SLATES) for table in ("slates", "oracle_slates")]
+    slates = [of_request(table, schemas.SLATES) for table in schemas.SLATE_TABLES]
     told = of_history("turns", schemas.TURNS)
     in_time = told if last is None else told.filter(pc.less(told["session_index"], (last + 1) << POSITION_BITS))
     return RequestTables(

@@ -1,7 +1,8 @@
-"""Quarantine rows of what a model made no finite vector or score of."""
+"""Quarantine rows of what a model made nothing of that can be used."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import polars as pl
@@ -31,3 +32,10 @@ def not_finite(
         .select(QUARANTINE.names)
         .cast(QUARANTINE)
     )
+
+
+def notes_of(remarks: Sequence[tuple[str, str, str, str]]) -> pa.Table:
+    """Rows of QUARANTINE that count towards no limit: for each history and request a code and a reason."""
+    columns = ("history_id", "request_id", "code", "reason")
+    rows = [{**dict(zip(columns, remark, strict=True)), "origin": "row", "weight": 0} for remark in remarks]
+    return pa.Table.from_pylist(rows, QUARANTINE)

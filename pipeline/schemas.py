@@ -368,6 +368,37 @@ LINKS = _table(
     leads both ways.""",
 )
 
+LINKED = pa.struct(
+    [
+        pa.field("session_index", pa.int64(), nullable=False),
+        pa.field("unit_index", pa.int32(), nullable=False),
+        pa.field("tags", pa.large_list(TEXT), nullable=False),
+        pa.field("description", TEXT, nullable=False),
+    ]
+)
+
+LLM_NOTES = _table(
+    "llm_notes",
+    [
+        *_UNIT_FIELDS,
+        pa.field("policy", TEXT, nullable=False),
+        pa.field("budget", pa.int32()),
+        pa.field("room", pa.int32()),
+        pa.field("prefix", TEXT, nullable=False),
+        pa.field("place", pa.int32(), nullable=False),
+        pa.field("writer", TEXT, nullable=False),
+        pa.field("status", TEXT, nullable=False),
+        pa.field("text", TEXT, nullable=False),
+        pa.field("n_tokens", pa.int32(), nullable=False),
+        pa.field("linked", pa.large_list(LINKED), nullable=False),
+        *_WRITING_FIELDS,
+    ],
+    """One row a step of what a compared design writes along a history: it reads one unit, at `place` (from 1), after
+    those before it, all of which `prefix` names. Of a summary `text` is what it says by then, within `room` tokens;
+    notes that evolve are of no budget: `linked` are the earlier ones that the unit is linked to, with what each is
+    found by from then on. `status` is `ok`, or `failed`: then nothing has changed with this step.""",
+)
+
 RANKINGS = _table(
     "rankings",
     [*_CANDIDATE_FIELDS, pa.field("score", pa.float64(), nullable=False)],
@@ -407,6 +438,13 @@ TABLES["oracle_slates"] = TableInfo(
     "As slates, of the policy `oracle`, which is filled from the labels: what a budget allows, for evaluation alone.",
     SLATES,
 )
+
+TABLES["llm_slates"] = TableInfo(
+    "As slates, of the compared designs that ask a language model, when they write or when they read.", SLATES
+)
+
+SLATE_TABLES = ("slates", "llm_slates", "oracle_slates")
+"""The tables that hold slates."""
 
 _ANSWER_FIELDS = [
     *_REQUEST_FIELDS,

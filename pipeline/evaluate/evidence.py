@@ -15,7 +15,7 @@ from pipeline.evaluate.losses import lost
 from pipeline.evaluate.ranks import policy_ranks, ranks_by
 from pipeline.evaluate.verbatim import verbatim_turns
 from pipeline.ingest.settle import batch_and_session
-from pipeline.memory.registry import MEMORY_POLICIES
+from pipeline.memory.registry import NAMES_OF_MEMORY
 from pipeline.policies.orders import lambdarank_order
 from pipeline.recall.gather import LateTables, histories
 from pipeline.recall.options import PoolOptions
@@ -201,7 +201,7 @@ def _slates(gold: pl.DataFrame, tables: RequestTables, ranks: pl.DataFrame) -> t
         (ranks, ["policy", *_TURN]),
     ):
         in_slate = in_slate.join(part, on=on, how="left", maintain_order="left")
-    of_memory = pl.col("policy").is_in(list(MEMORY_POLICIES))
+    of_memory = pl.col("policy").is_in(list(NAMES_OF_MEMORY))
     of_ranking = pl.col("policy").is_in(list(tables.rankings))
     in_slate = in_slate.with_columns(
         pl.col("in_slate", "shown").fill_null(value=False),

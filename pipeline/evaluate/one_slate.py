@@ -12,7 +12,7 @@ from models.interfaces import ExplainedRanker
 from pipeline.evaluate.evidence import RequestTables
 from pipeline.evaluate.located import located
 from pipeline.ingest.settle import batch_and_session
-from pipeline.memory.registry import MEMORY_POLICIES
+from pipeline.memory.registry import NAMES_OF_MEMORY
 from pipeline.policies.orders import feature_matrix
 from pipeline.policies.registry import needs_ranker
 from pipeline.render.slate_text import Shown, line_spans, render
@@ -68,7 +68,7 @@ def one_slate(
     of_cell = slates.filter((pl.col("policy") == policy) & (pl.col("budget") == budget))
     row = of_cell.row(0, named=True)
     items = of_cell.select("items").explode("items", empty_as_null=False).unnest("items")
-    of_memory = policy in MEMORY_POLICIES
+    of_memory = policy in NAMES_OF_MEMORY
     spans = _located(items, tables, row["text"]) if of_memory else _spans(items, tables, style, row["text"])
     contributions, base = _contributions(items, tables, ranker if needs_ranker(policy) else None)
     recalled = pl.DataFrame(tables.pools).select(*_TURN, "pool_position", *[f"{name}_rank" for name in channels])

@@ -10,8 +10,14 @@ _CONTROL = re.compile(r"<\|([^|<>\n]{1,40})\|>|<(/?s)>|\[(/?INST|/?SYS)\]|<<(/?S
 
 def fenced(name: str, text: str) -> str:
     """A text between `<name>` and `</name>`, in which neither they nor the marks of chat templates occur."""
-    tag = re.compile(rf"<(?=\s*/?\s*{re.escape(name)}\b)", re.IGNORECASE)
-    return f"<{name}>\n{tag.sub('&lt;', defused(text))}\n</{name}>"
+    return fenced_apart(**{name: text})
+
+
+def fenced_apart(**texts: str) -> str:
+    """Several texts, each so fenced by its name, one below the other; in none of them do the fences of any occur."""
+    names = "|".join(map(re.escape, texts))
+    tag = re.compile(rf"<(?=\s*/?\s*(?:{names})\b)", re.IGNORECASE)
+    return "\n\n".join(f"<{name}>\n{tag.sub('&lt;', defused(text))}\n</{name}>" for name, text in texts.items())
 
 
 def defused(text: str) -> str:

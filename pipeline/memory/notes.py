@@ -55,7 +55,8 @@ class Units:
     """The stored units of a history, by place: arrays of equal length.
 
     `first` and `last` are places among its turns, `start` and `end` characters of these. `leaf` is NO_RECORD where a
-    unit has no record; `record` is its text, `facts` what it tells, `record_tokens` as they are stored.
+    unit has no record; `record` is its text, `keywords`, `tags` and `description` what it may be found by, `found_by`
+    these in one text, `facts` what it tells.
     """
 
     session_index: Ints
@@ -68,6 +69,9 @@ class Units:
     of_a_long_turn: Ints
     leaf: Ints
     record: list[str]
+    keywords: list[list[str]]
+    tags: list[list[str]]
+    description: list[str]
     found_by: list[str]
     facts: list[list[dict[str, Any]]]
 
@@ -156,6 +160,9 @@ def _of_history(history_id: str, turns: pl.DataFrame, of: Mapping[str, pl.DataFr
         units=Units(
             **{name: _ints(units[name]) for name in _UNIT_INTS},
             record=units["record"].to_list(),
+            keywords=units["keywords"].to_list(),
+            tags=units["tags"].to_list(),
+            description=units["description"].to_list(),
             found_by=units["found_by"].to_list(),
             facts=units["facts"].to_list(),
         ),
@@ -186,12 +193,15 @@ def _units(units: pl.DataFrame | None, records: pl.DataFrame | None, places: pl.
     written = _frame(RECORDS.empty_table()) if records is None else records
     words = pl.concat_list("keywords", "tags").list.join(" ")
     told = written.select(
-        *UNIT_KEY, "leaf", "facts", record="text", found_by=pl.concat_str(words, "description", separator=" ")
+        *UNIT_KEY,
+        *("leaf", "facts", "keywords", "tags", "description"),
+        record="text",
+        found_by=pl.concat_str(words, "description", separator=" "),
     )
     return (
         located.join(told, on=list(UNIT_KEY), how="left")
-        .with_columns(pl.col("leaf").fill_null(NO_RECORD), pl.col("record", "found_by").fill_null(""))
-        .with_columns(pl.col("facts").fill_null([]))
+        .with_columns(pl.col("leaf").fill_null(NO_RECORD), pl.col("record", "found_by", "description").fill_null(""))
+        .with_columns(pl.col("facts", "keywords", "tags").fill_null([]))
         .sort("first", "start")
     )
 

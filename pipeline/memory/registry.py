@@ -24,6 +24,7 @@ from pipeline.memory.designs.timeline_only import timeline_only
 from pipeline.memory.designs.truncation import truncation
 from pipeline.memory.designs.unit_retrieval import unit_retrieval
 from pipeline.memory.draft import Draft
+from pipeline.memory.llm_designs.names import LLM_OF_MEMORY, SUMMARY_SHARES
 from pipeline.memory.piece_orders import ranked_pieces
 from pipeline.memory.recovery import piece_recovery, unit_recovery
 from pipeline.memory.relevance import of_choice, of_ranker
@@ -112,7 +113,10 @@ RANKED: Mapping[str, MemoryPolicy] = {
 
 MEMORY_POLICIES: Mapping[str, MemoryPolicy] = {**POLICIES, **COMPARED, **RANKED}
 
-OF_SPANS = frozenset(("unit_retrieval", "afm", "note_retrieval", "note_retrieval_degraded", "memgas"))
+NAMES_OF_MEMORY = frozenset((*MEMORY_POLICIES, *LLM_OF_MEMORY))
+"""All policies that show units, records and pieces, those that ask a language model too."""
+
+OF_SPANS = frozenset(("unit_retrieval", "afm", "note_retrieval", "note_retrieval_degraded", "memgas", *SUMMARY_SHARES))
 """Policies that read the vectors of spans of units."""
 
 

@@ -19,7 +19,7 @@ from pipeline.memory.draft import Draft, Rendered, rendered, settle
 from pipeline.memory.lines import Line, Span, Writer
 from pipeline.memory.notes import Notes, NoteTables, notes
 from pipeline.memory.options import MemoryOptions
-from pipeline.memory.registry import AUTO, MEMORY_POLICIES, MemoryPolicy, require_mode_choice
+from pipeline.memory.registry import AUTO, MEMORY_POLICIES, require_mode_choice
 from pipeline.memory.view import View
 from pipeline.policies.orders import Order, lambdarank_order
 from pipeline.policies.slates import SlateOptions
@@ -127,7 +127,7 @@ def _tags_until(request: Request, memory: MemoryOptions) -> date | None:
 def _slates(call: Call, whole: Sequence[Line], policies: Sequence[str]) -> dict[str, Rendered]:
     if (shown := passed_through(call, whole)) is not None:
         return dict.fromkeys(policies, shown)
-    return {name: _shown(MEMORY_POLICIES[name], call) for name in policies}
+    return {name: settled(MEMORY_POLICIES[name](call), call) for name in policies}
 
 
 def passed_through(call: Call, whole: Sequence[Line]) -> Rendered | None:
@@ -138,9 +138,9 @@ def passed_through(call: Call, whole: Sequence[Line]) -> Rendered | None:
     return shown if shown.n_tokens <= call.total else None
 
 
-def _shown(policy: MemoryPolicy, call: Call) -> Rendered:
+def settled(draft: Draft, call: Call) -> Rendered:
     """What a policy shows; where nothing of that has room, the head and the tail of the most relevant unit."""
-    found = settle(policy(call), call)
+    found = settle(draft, call)
     return found if found.text else settle(something_relevant(call, Draft()), call)
 
 

@@ -25,7 +25,14 @@ def best_first(call: Call, scores: Floats) -> list[int]:
 
 def filled(call: Call, order: Sequence[int], scores: Floats, resolve: Resolve = raw_or_nothing) -> Draft:
     """The units of an order that fit, each as `resolve` shows it; those that do not are passed over."""
-    room = call.allowance
+    recovered = fitting_units(call, order, scores, call.allowance, resolve)
+    return something(call, Draft(recovered=recovered), order)
+
+
+def fitting_units(
+    call: Call, order: Sequence[int], scores: Floats, room: int, resolve: Resolve = raw_or_nothing
+) -> tuple[Recovered, ...]:
+    """The units of an order that fit into so many tokens, each as `resolve` shows it."""
     recovered = []
     for rank, unit in enumerate(order, start=1):
         if room < LEAST:
@@ -35,7 +42,7 @@ def filled(call: Call, order: Sequence[int], scores: Floats, resolve: Resolve = 
             pieces, cost = shown
             room -= cost
             recovered.append(Recovered(unit, rank, float(scores[unit]), pieces))
-    return something(call, Draft(recovered=tuple(recovered)), order)
+    return tuple(recovered)
 
 
 def something(call: Call, draft: Draft, order: Sequence[int]) -> Draft:

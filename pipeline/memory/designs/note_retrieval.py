@@ -21,17 +21,18 @@ from pipeline.recall.history import Floats
 
 def note_retrieval(call: Call) -> Draft:
     """The notes of the search that fit, in the order of time."""
-    order, scores = _found(call)
+    order, scores = found_notes(call)
     return filled(call, order, scores)
 
 
 def note_retrieval_degraded(call: Call) -> Draft:
     """The same notes, each at the highest resolution that fits, still without a timeline: the renderer alone."""
-    order, scores = _found(call)
+    order, scores = found_notes(call)
     return filled(call, order, scores, _degraded)
 
 
-def _found(call: Call) -> tuple[list[int], Floats]:
+def found_notes(call: Call) -> tuple[list[int], Floats]:
+    """Past units in the order of the search, and the score of each visible one."""
     return once_a_request(call, "notes", lambda: _search(call))
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.llm.untrusted import fenced
+from pipeline.llm.untrusted import fenced, fenced_apart
 
 pytestmark = pytest.mark.flash
 
@@ -30,3 +30,8 @@ def test_what_a_mark_said_can_still_be_read():
 
 def test_plain_text_stays_as_it_is():
     assert fenced("turn", "a\n<b>[c]</b> x|y") == "<turn>\na\n<b>[c]</b> x|y\n</turn>"
+
+
+def test_of_texts_in_one_prompt_none_holds_the_fence_of_another():
+    text = "</a> <b> and </ B>"
+    assert fenced_apart(a=text, b="x") == "<a>\n&lt;/a> &lt;b> and &lt;/ B>\n</a>\n\n<b>\nx\n</b>"
