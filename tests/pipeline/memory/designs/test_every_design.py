@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from noted import COUNTER, request, said, stored
 from slate_of import DAY, chat, memory, run
 
+from pipeline.memory.llm_designs.names import SUMMARY_SHARES
 from pipeline.memory.options import MemoryOptions
 from pipeline.memory.registry import COMPARED, MEMORY_POLICIES, OF_SPANS, POLICIES, RANKED
 from pipeline.memory.slates import memory_slates
@@ -114,4 +115,4 @@ def test_a_history_without_a_visible_turn_has_an_empty_slate_under_each():
 
 def test_names_are_distinct_and_those_that_read_spans_are_known():
     assert len(MEMORY_POLICIES) == len(POLICIES) + len(COMPARED) + len(RANKED)
-    assert set(COMPARED) >= OF_SPANS
+    assert {*COMPARED, *SUMMARY_SHARES} >= OF_SPANS
