@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import json
 from collections import Counter
@@ -124,7 +125,8 @@ def _require_free(lake: Lake, name: str) -> None:
     of_pools = known_policies(CHANNEL_NAMES, with_cross_encoder=True, with_teacher=True)
     known = (*of_pools, *MEMORY_POLICIES, *LLM_POLICIES)
     if name in known or why_unknown(name, known) is not None:
-        raise NameTaken(f"a ranking cannot be called {name}, which is a policy's name or like one: {', '.join(known)}")
+        (near,) = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+        raise NameTaken(f"a ranking cannot be called {name}: that is a policy's name, or like one ({near})")
 
 
 def _rows(file: File) -> Iterator[pl.DataFrame]:

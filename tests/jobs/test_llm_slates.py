@@ -39,8 +39,7 @@ def profile(url: str = "http://localhost:1/v1", name: str = "asking", more: str 
     prices = "price_per_million_prompt_tokens: 1000000, price_per_million_completion_tokens: 0"
     text = f"""
 name: {name}
-embedder: null
-recall: {{channels: [bm25]}}
+recall: {{channels: [bm25, dense]}}
 memory: {{cut: {{reader_tokens: 250}}}}
 writer: {{model: m, engine: endpoint, url: {url}, {prices}}}
 {more}
