@@ -32,12 +32,12 @@ class Teacher:
     top: int | None = LLM_TOP
 
 
-def teacher_of(profile: Profile) -> Teacher | None:
+def teacher_of(profile: Profile, top: int = LLM_TOP) -> Teacher | None:
     """The teacher that a profile names; None where it names none. Raises ModelNotFound."""
     if profile.teacher is None:
         return None
     identity, spec = served(profile.teacher, "")
-    return Teacher(identity.choice_id, identity.text, spec)
+    return Teacher(identity.choice_id, identity.text, spec, top)
 
 
 def teacher_of_run(profile: Profile) -> Teacher | None:
@@ -46,8 +46,10 @@ def teacher_of_run(profile: Profile) -> Teacher | None:
 
 
 def teacher_choice(teacher: Teacher, profile: Profile) -> Choice:
-    """What names the scores: the teacher, and the profile whose pools it rates."""
-    return ("teacher", f"{teacher.model_id}-{profile.name}")
+    """What names the scores: the teacher, the profile whose pools it rates, and how many of them where that is not
+    what `llm_order` reads."""
+    rated = "" if teacher.top == LLM_TOP else f"-top{teacher.top or 'all'}"
+    return ("teacher", f"{teacher.model_id}-{profile.name}{rated}")
 
 
 def teacher_input(teacher: Teacher, profile: Profile) -> Input:

@@ -203,6 +203,7 @@ def distill(
     way: Annotated[
         Way, typer.Option(help="What the ranker that is kept learns; both ways are judged.")
     ] = Way.LAMBDARANK,
+    top: Annotated[int | None, typer.Option(min=1, help="Turns of each pool that the teacher rates. [64]")] = None,
     save_to: Annotated[Path | None, typer.Option("--out", help="Folder to save the ranker to, as text.")] = None,
     workers: Workers = None,
     address: Address = None,
@@ -220,10 +221,11 @@ def distill(
     from jobs.distill.report import show_distillation
     from jobs.run import Resources
     from jobs.teacher_stages import teacher_of
+    from pipeline.policies.orders import LLM_TOP
 
     resources = Resources(workers, address, tuple(backfill or ()))
     opened, chosen = Lake.open(lake), load_profile(profile)
-    teacher = None if scores is not None else teacher_of(chosen)
+    teacher = None if scores is not None else teacher_of(chosen, top or LLM_TOP)
     distilled = distill_job(opened, chosen, resources, Wanted(scores, folds, way.value, save_to), teacher)
     if as_json:
         say_json({"lake": opened.url, "out": None if save_to is None else str(save_to), **distilled.as_dict()})

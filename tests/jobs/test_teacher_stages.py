@@ -20,9 +20,9 @@ from cluster.stage import ModelSpec
 from jobs.config import Profile
 from jobs.graph import stages
 from jobs.run import Resources, execute_stages
-from jobs.teacher_stages import STAGE, Teacher, teacher_stages
+from jobs.teacher_stages import STAGE, Teacher, teacher_choice, teacher_stages
 from models.interfaces import Answer
-from pipeline.policies.orders import PolicyError
+from pipeline.policies.orders import LLM_TOP, PolicyError
 from pipeline.policies.registry import LLM_ORDER, known_policies
 from pipeline.synth.histories import history
 
@@ -75,7 +75,7 @@ def test_slates_read_scores_only_where_a_policy_goes_by_them() -> None:
 @pytest.mark.flash
 def test_another_model_more_candidates_and_other_instructions_make_other_scores() -> None:
     (ours,), (theirs,) = (teacher_stages(LEXICAL, teacher) for teacher in (LENGTHS, SHORTEST))
-    assert ours.choice == ("teacher", "lengths-lexical")
+    assert ours.choice == ("teacher", "lengths-lexical-top5")
     assert ours.choice != theirs.choice
     assert ours.identities[0] == "lengths 1"
     assert ours.identities[1].startswith("teacher-")
@@ -106,7 +106,7 @@ def test_a_run_rates_the_head_of_each_pool_and_two_teachers_live_side_by_side(la
         assert ran(lake, LENGTHS).exit_code == 0
         again = ran(lake, LENGTHS)
         assert not any(stage.done for stage in again.stages)
-        scores = table(lake, STAGE, "teacher=lengths-lexical")
+        scores = table(lake, STAGE, "teacher=lengths-lexical-top5")
         pools = table(lake, "pools", "profile=lexical")
         assert scores.height == pools.filter(pl.col("pool_position") <= TOP).height > 0
         _check_slates(lake, scores, pools)
@@ -114,8 +114,8 @@ def test_a_run_rates_the_head_of_each_pool_and_two_teachers_live_side_by_side(la
         refused = ran(lake, SHORTEST)
         assert refused.exit_code == NEEDS_BACKFILL, "what another teacher has rated is rated again only when asked"
         assert ran(lake, SHORTEST, STAGE).exit_code == 0
-        others = table(lake, STAGE, "teacher=shortest-lexical")
-        assert table(lake, STAGE, "teacher=lengths-lexical").equals(scores)
+        others = table(lake, STAGE, "teacher=shortest-lexical-top5")
+        assert table(lake, STAGE, "teacher=lengths-lexical-top5").equals(scores)
         assert not others["score"].equals(scores["score"])
         _check_slates(lake, others, pools)
 
@@ -132,3 +132,13 @@ def _check_slates(lake: Lake, scores: pl.DataFrame, pools: pl.DataFrame) -> None
     first = slates.drop("n_tokens").explode("items").unnest("items").filter(pl.col("rank") == 1)
     assert first.height == best.height
     assert sorted(first.select(*key, "score").rows()) == sorted(best.select(*key, "score").rows())
+
+
+@pytest.mark.flash
+def test_ratings_of_other_depths_lie_apart() -> None:
+    at = {top: teacher_choice(Teacher("m", "m 1", LENGTHS.spec, top), LEXICAL) for top in (LLM_TOP, 16, None)}
+    assert at == {
+        LLM_TOP: ("teacher", "m-lexical"),
+        16: ("teacher", "m-lexical-top16"),
+        None: ("teacher", "m-lexical-topall"),
+    }

@@ -134,7 +134,7 @@ def test_a_model_that_rates_is_asked_and_what_it_could_not_rate_is_counted(label
     cloudpickle.register_pickle_by_value(teachers)
     teacher = Teacher("words", "words 1", ModelSpec("words", partial(teachers.Rater)), top=20)
     report = distill(labelled, tight, BOTH, Wanted(folds=2), teacher)
-    scores = labelled.scan("teacher_scores", teacher="words-lexical").collect()
+    scores = labelled.scan("teacher_scores", teacher="words-lexical-top20").collect()
     pools = labelled.scan("pools", profile="lexical").filter(pl.col("pool_position") <= 20).collect()
     assert report.counts["rows"] == scores.height == pools.height
     assert "teacher: words 1" in report.ranker.card
