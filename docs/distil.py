@@ -19,6 +19,7 @@ from scipy.stats import norm
 
 from cluster.lake import Lake
 from jobs.compare import compare, side
+from jobs.distill.ways import DEFAULT, WAYS
 from models.ranker import auc
 from pipeline.evaluate.paired import Difference
 from pipeline.schemas import LABELS, TEACHER_SCORES
@@ -36,12 +37,13 @@ def learned(workers: str) -> list[list[str]]:
     return [["train", "learned", "--profile", PROFILE, "--workers", workers, "--out", "ranker-gold"]]
 
 
-def distilled(workers: str) -> list[list[str]]:
-    """The commands that distil, and fill slates by both rankers."""
+def distilled(workers: str, way: str = DEFAULT) -> list[list[str]]:
+    """The commands that distil by a way, and fill slates by both rankers."""
     ours = f"./{DISTILLED}.yaml"
     with_it = ["--workers", workers]
+    learn = ["--scores", SCORES, "--way", way]
     return [
-        ["distill", "learned", "--profile", PROFILE, *with_it, "--scores", SCORES, "--out", "ranker-distilled"],
+        ["distill", "learned", "--profile", PROFILE, *with_it, *learn, "--out", "ranker-distilled"],
         ["run", "asked", "--profile", PROFILE, *with_it, "--ranker", "ranker-gold"],
         ["run", "asked", "--profile", ours, *with_it, "--ranker", "ranker-distilled"],
         ["compare", "asked", "--profile", ours, "--against", PROFILE],
@@ -88,13 +90,14 @@ def main() -> None:
     parser = arguments(__doc__ or "", ".distil")
     parser.add_argument("--top", type=int, default=256, help="candidates of each pool that the teacher rates")
     parser.add_argument("--auc", type=float, default=AUC, help="how well the teacher tells evidence from the rest")
+    parser.add_argument("--way", choices=WAYS, default=DEFAULT, help="what the distilled ranker learns")
     given = parser.parse_args()
     lakes = stored(str(given.source.resolve()), given.train, given.test)
     execute([*lakes, *learned(given.workers)], given.folder)
     rated = made_up(Lake.open(str(given.folder / "learned")), given.top, given.auc)
     rated.write_parquet(given.folder / SCORES)
     (given.folder / f"{DISTILLED}.yaml").write_text(profile(), encoding="utf-8")
-    execute(distilled(given.workers), given.folder)
+    execute(distilled(given.workers, given.way), given.folder)
     sides = side(str(given.folder / f"{DISTILLED}.yaml"), None), side(PROFILE, None)
     found, _ = compare(Lake.open(str(given.folder / "asked")), *sides, draws=10_000, seed=0)
     print(verdict(found))

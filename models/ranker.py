@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Matrix = npt.NDArray[np.float32]
 Scores = npt.NDArray[np.float64]
 Relevance = npt.NDArray[np.integer[Any] | np.floating[Any]]
-"""Labels: integers to learn an order from, numbers for a regression."""
+"""Labels: integers to learn an order from, numbers for a regression, probabilities for the cross-entropy."""
 Sizes = npt.NDArray[np.integer[Any]]
 
 FORMAT_VERSION = 2
@@ -106,7 +106,7 @@ class LightGBMRanker:
         self._require_own(features, names)
         if not len(features):
             return np.zeros(0, np.float64)
-        corrections = np.asarray(self._booster.predict(features, num_threads=1), np.float64)
+        corrections = np.asarray(self._booster.predict(features, raw_score=True, num_threads=1), np.float64)
         return corrections + _start(features, names, self.params)
 
     def contributions(self, features: Matrix, names: Sequence[str]) -> Scores:
@@ -212,7 +212,7 @@ def fit(
     """Fit LambdaRank (Burges 2010, as in LightGBM), or the regression that params name, on groups of candidates.
 
     matrix: float32, shape (rows, len(feature_names)), NaN is missing; relevance: integers 0..30 (to a regression any
-    number from 0 on), shape (rows,);
+    number from 0 on, to the cross-entropy up to 1), shape (rows,);
     group_sizes: rows of each group, in the order of the rows. Equal inputs give a ranker of equal bytes.
     Raises ValueError for anything that LightGBM would take in silence or refuse without saying where.
     """
@@ -346,6 +346,9 @@ def _check_labels(relevance: Relevance, params: RankerParams) -> None:
     if params.objective == "regression":
         if not np.isfinite(relevance).all() or relevance.min() < 0:
             raise ValueError("relevance must be numbers from 0 on")
+    elif params.objective == "cross_entropy":
+        if not np.isfinite(relevance).all() or relevance.min() < 0 or relevance.max() > 1:
+            raise ValueError("relevance must be probabilities from 0 to 1")
     elif not np.issubdtype(relevance.dtype, np.integer) or relevance.min() < 0 or relevance.max() > highest:
         raise ValueError(f"relevance must be integers from 0 to {highest}")
     if not (relevance > 0).any():

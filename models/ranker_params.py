@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Size = Literal["auto", "small", "large"]
-Objective = Literal["lambdarank", "regression"]
+Objective = Literal["lambdarank", "regression", "cross_entropy"]
 
 Leaves = Annotated[int, Field(ge=2, le=1024)]
 Trees = Annotated[int, Field(ge=1, le=10_000)]
@@ -26,7 +26,8 @@ POSITION = "pool_position"
 """The feature that holds a candidate's place in the order of recall, from 1."""
 
 JUDGED_AT = 10
-"""Early stopping watches NDCG of so many first candidates, of a regression the squared error."""
+"""Early stopping watches NDCG of so many first candidates, of a regression the squared error, of
+probabilities the cross-entropy."""
 
 
 class RankerParams(BaseModel):
@@ -38,7 +39,8 @@ class RankerParams(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     objective: Objective = "lambdarank"
-    """`lambdarank` learns the order of labels, `regression` the labels themselves (least squares)."""
+    """`lambdarank` learns the order of labels, `regression` the labels themselves (least squares),
+    `cross_entropy` labels that are probabilities: a score is then the logarithm of the odds."""
     gains: tuple[Gain, ...] = ()
     """What a candidate of each label is worth to LambdaRank, from label 0: LightGBM's `label_gain`. Empty: 2^label - 1,
     for labels up to 30."""
@@ -86,6 +88,8 @@ class RankerParams(BaseModel):
     def _objective(self) -> dict[str, Any]:
         if self.objective == "regression":
             return {"objective": "regression", "metric": "l2"}
+        if self.objective == "cross_entropy":
+            return {"objective": "cross_entropy", "metric": "cross_entropy"}
         return {
             "objective": "lambdarank",
             "metric": "ndcg",

@@ -31,10 +31,11 @@ app = typer.Typer()
 
 
 class Way(StrEnum):
-    """What a ranker learns from a teacher: the scores as they are, or the order of their grades."""
+    """What a ranker learns from a teacher: its scores, the order of their grades, or what they are a sign of."""
 
     POINTWISE = "pointwise"
     LAMBDARANK = "lambdarank"
+    DOUBTFUL = "doubtful"
 
 
 @app.command(epilog="Example: slatemill plan lake --profile lexical --budgets 900,1800")
@@ -200,9 +201,7 @@ def distill(
         str | None, typer.Option(help="Parquet with scores of the lake's candidates. Default: the teacher's own.")
     ] = None,
     folds: Annotated[int, typer.Option(min=1, help="Folds of the cross-validation by history; 1: none.")] = FOLDS,
-    way: Annotated[
-        Way, typer.Option(help="What the ranker that is kept learns; both ways are judged.")
-    ] = Way.LAMBDARANK,
+    way: Annotated[Way, typer.Option(help="What the ranker that is kept learns; all ways are judged.")] = Way.DOUBTFUL,
     top: Annotated[int | None, typer.Option(min=1, help="Turns of each pool that the teacher rates. [64]")] = None,
     save_to: Annotated[Path | None, typer.Option("--out", help="Folder to save the ranker to, as text.")] = None,
     workers: Workers = None,

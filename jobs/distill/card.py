@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jobs.config import Profile
 from jobs.distill.judging import Validated
-from jobs.distill.ways import POINTWISE
+from jobs.distill.ways import TOLD
 from models.ranker import LightGBMRanker
 
 
@@ -32,11 +32,10 @@ def card(ranker: LightGBMRanker, facts: Facts) -> str:
 
 def _head(ranker: LightGBMRanker, facts: Facts) -> Iterator[str]:
     counts = facts.counts
-    learned = "a regression on the scores" if facts.way == POINTWISE else "LambdaRank on grades of the scores"
     yield f"# Distilled ranker of profile {facts.profile.name}"
     yield ""
-    yield f"LightGBM over the features of a pool, learned from what a teacher rated: {learned}. No label was read to"
-    yield "learn."
+    yield "LightGBM over the features of a pool, learned from what a teacher rated:"
+    yield f"{TOLD[facts.way]}. No label was read to learn."
     yield ""
     yield f"- identity: `{ranker.identity}`"
     yield f"- code: {facts.code}"

@@ -1,4 +1,4 @@
-"""The job: features and a teacher's scores, both ways fitted and judged by fold, one of them fitted on all."""
+"""The job: features and a teacher's scores, every way fitted and judged by fold, one of them fitted on all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jobs.config import ConfigError, Profile
 from jobs.distill.card import Facts, card
 from jobs.distill.judging import Validated, validate
 from jobs.distill.scores import scores_of_files, scores_of_lake, taught
-from jobs.distill.ways import LAMBDARANK, labels_of, params_of
+from jobs.distill.ways import DEFAULT, labels_of, params_of
 from jobs.graph import stages_to_features
 from jobs.ranker_suits import scored_by
 from jobs.run import Resources
@@ -28,17 +28,18 @@ from jobs.train.folds import FOLDS
 from models.ranker import LightGBMRanker, fit
 from models.registry import RegisteredVersion, log_training
 from pipeline.evaluate.summary import metric_name
+from pipeline.features.groups import Groups
 from pipeline.features.taught import Taught
 
 
 @dataclass(frozen=True)
 class Wanted:
     """What a distillation is to do: scores from elsewhere (None: the teacher's), folds, the way whose ranker is kept,
-    and a folder for it. Both ways are judged; of a doubtful teacher their agreement says too little to choose by."""
+    and a folder for it. Every way is judged; agreement with a teacher that may be wrong chooses none."""
 
     scores: str | None = None
     folds: int = FOLDS
-    way: str = LAMBDARANK
+    way: str = DEFAULT
     out: Path | None = None
 
 
@@ -95,7 +96,7 @@ def distill(
         validated = validate(lake, profile, found, wanted.folds, resources)
     way = wanted.way
     params = params_of(way, profile, found).model_copy(update={"trees": validated.trees[way]})
-    groups = labels_of(way, found)
+    groups = labels_of(way, profile, found)
     ranker = fit(
         groups.matrix,
         groups.relevance,
@@ -107,7 +108,7 @@ def distill(
     )
     ranker = replace(ranker, scored_by=scored_by(stages_to_features(profile)), metrics=_metrics(validated))
     origin = "scores handed over" if teacher is None or handed is not None else teacher.identity
-    return _register(ranker, profile, way, found, validated, wanted, origin)
+    return _register(ranker, profile, groups, found, validated, wanted, origin)
 
 
 def _scores(lake: Lake, profile: Profile, handed: pa.Table | None, teacher: Teacher | None) -> pa.Table:
@@ -120,13 +121,13 @@ def _scores(lake: Lake, profile: Profile, handed: pa.Table | None, teacher: Teac
 def _register(
     ranker: LightGBMRanker,
     profile: Profile,
-    way: str,
+    learned: Groups,
     found: Taught,
     validated: Validated,
     wanted: Wanted,
     origin: str,
 ) -> DistillReport:
-    groups = found.groups
+    groups, way = found.groups, wanted.way
     counts = {
         "groups": len(groups.group_sizes),
         "rows": len(found.scores),
@@ -134,7 +135,7 @@ def _register(
         "scores_unknown": found.n_unknown,
         "scores_failed": found.n_failed,
     }
-    digest, code = data_digest(labels_of(way, found), ranker.feature_names), code_version()
+    digest, code = data_digest(learned, ranker.feature_names), code_version()
     ranker = replace(ranker, card=card(ranker, Facts(profile, way, origin, digest, code, counts, validated)))
     if wanted.out is not None:
         ranker.save(wanted.out)

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from cluster.lake import Lake
 from jobs.config import Profile
 from jobs.distill.agreement import Agreement, agreement
-from jobs.distill.ways import WAYS, labels_of, params_of
+from jobs.distill.fitting import cross_fit_way
+from jobs.distill.ways import WAYS, params_of
 from jobs.run import Resources
 from jobs.train.crossval import DRAWS, SEED
 from jobs.train.data import gather
@@ -49,19 +50,7 @@ def validate(lake: Lake, profile: Profile, taught: Taught, folds: int, resources
     fold_of = assign(taught.groups.history_ids, folds)
     if len(set(fold_of.values())) < 2:
         return Validated({way: params_of(way, profile, taught).trees for way in WAYS})
-    names = profile.learned_features
-    fitted = {
-        way: cross_fit(
-            labels_of(way, taught),
-            names,
-            [Variant(way, names)],
-            params_of(way, profile, taught),
-            fold_of,
-            profile.name,
-            resources,
-        )[0]
-        for way in WAYS
-    }
+    fitted = {way: cross_fit_way(way, taught, profile, fold_of, resources) for way in WAYS}
     orders = {RECALL: _pool_order(taught), **{way: found.scores for way, found in fitted.items()}}
     rows, against = _complete(lake, profile, fitted, fold_of, resources)
     return Validated(

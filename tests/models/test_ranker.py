@@ -386,3 +386,16 @@ def test_a_regression_takes_any_label_from_0_on_and_an_order_only_integers_that_
         fit(matrix, numbers, sizes, ["a"], RankerParams(trees=1))
     with pytest.raises(ValueError, match="integers from 0 to 4"):
         fit(matrix, np.arange(40) % 6, sizes, ["a"], RankerParams(trees=1, gains=(0, 1, 3, 7, 15)))
+
+
+@pytest.mark.flash
+def test_the_cross_entropy_takes_probabilities_and_a_score_is_the_logarithm_of_the_odds():
+    matrix = np.repeat(np.arange(4, dtype=np.float32), 50)[:, None]
+    sizes, likely = np.array([100, 100]), np.repeat([0.02, 0.1, 0.5, 0.9], 50)
+    params = RankerParams(objective="cross_entropy", trees=300, learning_rate=0.1, min_data_in_leaf=1)
+    ranker = fit(matrix, likely, sizes, ["a"], params)
+    scores = ranker.score(matrix, ["a"])
+    assert 1 / (1 + np.exp(-scores)) == pytest.approx(likely, abs=0.01)
+    assert ranker.contributions(matrix, ["a"]).sum(axis=1) == pytest.approx(scores)
+    with pytest.raises(ValueError, match="probabilities from 0 to 1"):
+        fit(matrix, likely + 0.2, sizes, ["a"], params)

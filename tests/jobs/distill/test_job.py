@@ -45,14 +45,14 @@ def distilled(labelled, tight, rated, tmp_path_factory) -> tuple[DistillReport, 
         yield distill(labelled, tight, BOTH, wanted), folder
 
 
-def test_both_ways_agree_with_the_teacher_and_stand_beside_the_ranker_of_labels(distilled, rated):
+def test_every_way_agrees_with_the_teacher_and_stands_beside_the_ranker_of_labels(distilled, rated):
     report, _ = distilled
     assert report.counts["rows"] == rated.height
-    assert report.way == "lambdarank"
-    assert [each.name for each in report.validated.agreements] == [RECALL, "pointwise", "lambdarank"]
+    assert report.way == "doubtful"
+    assert [each.name for each in report.validated.agreements] == [RECALL, "pointwise", "lambdarank", "doubtful"]
     assert all(each.ndcg_64.value > 0.3 for each in report.validated.agreements)
     rows = report.validated.rows
-    assert {row.policy for row in rows} == {RECALL, "pointwise", "lambdarank", GOLD}
+    assert {row.policy for row in rows} == {RECALL, "pointwise", "lambdarank", "doubtful", GOLD}
     assert report.validated.against == GOLD
     by_name = {row.policy: row for row in rows if (row.budget, row.stratum) == (300, "all")}
     assert len({row.n for row in by_name.values()}) == 1
@@ -101,10 +101,15 @@ def test_mlflow_and_the_card_have_the_numbers(distilled, monkeypatch):
     run = client().get_run(report.version.run_id)
     assert run.info.run_name == "distill lexical"
     assert run.data.params["teacher"] == "scores handed over"
-    names = ("cv_pointwise_kendall_tau", "cv_lambdarank_ndcg_64", "cv_all/gold/300/slate_completeness")
+    names = (
+        "cv_pointwise_kendall_tau",
+        "cv_lambdarank_ndcg_64",
+        "cv_doubtful_ndcg_64",
+        "cv_all/gold/300/slate_completeness",
+    )
     assert set(names) <= set(run.data.metrics)
     card = (folder / "ranker" / "card.md").read_text(encoding="utf-8")
-    said = (report.digest, report.ranker.identity, "No label was read", "| lambdarank |", "less gold")
+    said = (report.digest, report.ranker.identity, "No label was read", "| doubtful |", "less gold")
     assert all(text in card for text in said)
 
 
@@ -117,14 +122,14 @@ def test_everything_is_told_within_eighty_columns_and_as_json(distilled):
     assert all(word in said for word in ("Kendall's tau", "nDCG@64", "difference to gold", f"kept: {report.way}"))
     told = report.as_dict()
     assert told["way"] == report.way
-    assert {row["policy"] for row in told["rows"]} == {RECALL, "pointwise", "lambdarank", GOLD}
+    assert {row["policy"] for row in told["rows"]} == {RECALL, "pointwise", "lambdarank", "doubtful", GOLD}
 
 
-@pytest.mark.parametrize("way", ["pointwise", "lambdarank"])
+@pytest.mark.parametrize("way", ["pointwise", "lambdarank", "doubtful"])
 def test_a_way_that_is_asked_for_is_the_one_that_is_kept(way, labelled, tight, distilled):
     _, folder = distilled
     kept = distill(labelled, tight, BOTH, Wanted(str(folder / "scores.parquet"), folds=1, way=way))
-    objective = "regression" if way == "pointwise" else "lambdarank"
+    objective = {"pointwise": "regression", "lambdarank": "lambdarank", "doubtful": "cross_entropy"}[way]
     assert (kept.way, kept.ranker.params.objective) == (way, objective)
     assert f"[objective: {objective}]" in kept.ranker.model_text
     assert kept.validated.agreements == ()

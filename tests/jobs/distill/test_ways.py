@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jobs.config import load_profile
-from jobs.distill.ways import LAMBDARANK, POINTWISE, labels_of, params_of
+from jobs.distill.ways import LAMBDARANK, POINTWISE, TOLD, WAYS, labels_of, params_of
 from models.ranker import fit
 from pipeline.features.directions import directions
 from pipeline.features.groups import Groups
@@ -28,7 +28,7 @@ def taught(groups: int = 30, size: int = 20) -> Taught:
 def test_a_ranker_learns_the_order_of_the_teacher(way):
     found = taught()
     params = params_of(way, LEXICAL, found).model_copy(update={"rising": (), "falling": (), "trees": 50})
-    groups = labels_of(way, found)
+    groups = labels_of(way, LEXICAL, found)
     ranker = fit(groups.matrix, groups.relevance, groups.group_sizes, LEXICAL.learned_features, params)
     scores = ranker.score(groups.matrix, LEXICAL.learned_features)
     assert np.corrcoef(scores, found.scores)[0, 1] > 0.8
@@ -38,13 +38,17 @@ def test_a_ranker_learns_the_order_of_the_teacher(way):
 
 def test_pointwise_learns_scores_and_lambdarank_grades_with_their_gains():
     found = taught()
-    assert labels_of(POINTWISE, found).relevance is found.scores
-    assert labels_of(LAMBDARANK, found).relevance is found.groups.relevance
+    assert labels_of(POINTWISE, LEXICAL, found).relevance is found.scores
+    assert labels_of(LAMBDARANK, LEXICAL, found).relevance is found.groups.relevance
     pointwise, lambdarank = (params_of(way, LEXICAL, found) for way in (POINTWISE, LAMBDARANK))
     assert (pointwise.objective, pointwise.gains) == ("regression", ())
     assert (lambdarank.objective, lambdarank.gains) == ("lambdarank", GAINS)
     assert lambdarank.lightgbm(LEXICAL.learned_features)["label_gain"] == list(GAINS)
     assert "label_gain" not in pointwise.lightgbm(LEXICAL.learned_features)
+
+
+def test_the_card_has_words_for_every_way():
+    assert set(TOLD) == set(WAYS)
 
 
 def test_relevance_never_counts_against_a_candidate_unless_the_profile_says_otherwise():
