@@ -30,8 +30,8 @@ SIMPLE = {"num_leaves": 3, "trees": 150, "min_data_in_leaf": 100, "early_stoppin
 """The fit of `doubtful` where the profile says nothing else: small trees, and their number is fixed, for what is
 learned from is an estimate, and to stop early by it would choose nothing. The penalty is small, for it is weighed
 against p(1 - p) of each candidate, and nearly all are as good as certain: by the preset's 20 a ranker from few requests
-learned nothing. By the made-up teacher below (AUC .9, two seeds) completeness at 900 and 2,700 tokens out of fold was
-.832 and .908, by a penalty of 20 .829 and .903, and by that and 80 trees of 7 leaves .833 and .897."""
+learned nothing. By the made-up teacher below (AUC .9, two seeds, counted unrendered) completeness at 900 and 2,700
+tokens out of fold was .832 and .908, by a penalty of 20 .829 and .903."""
 
 
 def labels_of(way: str, profile: Profile, taught: Taught) -> Groups:
