@@ -31,7 +31,9 @@ _SMALL = "smollm2-135m"
 
 def main() -> None:
     """Prints tokens of answers per second of both, in turns, and their ratio: start-up apart, first attempts only."""
-    options = LlmOptions(model=os.environ.get("SLATEMILL_BENCH_MODEL", str(fetch(_SMALL).path)), kv_cache_gib=2)
+    model_path = os.environ.get("SLATEMILL_BENCH_MODEL", str(fetch(_SMALL).path))
+    # Without the penalty a small model repeats itself up to the limit, and the bench takes a quarter of an hour.
+    options = LlmOptions(model=model_path, kv_cache_gib=2, repetition_penalty=1.1)
     engine = VllmEngine(options)
     model = CarefulModel(engine, options.attempts)
     read = _units()
