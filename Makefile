@@ -15,9 +15,9 @@ test: $(STAMP) lint
 	$(BIN)/pytest -m flash -q
 	$(BIN)/pytest -m "not flash and not scale and not vllm and not gpu" -q
 
-# A real vLLM on this machine's CPUs, in an environment of its own.
+# A real vLLM on this machine's CPUs, in an environment of its own, which has not what other tests import.
 test-vllm: $(VLLM_STAMP)
-	$(VLLM)/bin/pytest -m vllm -q
+	$(VLLM)/bin/pytest -m vllm -q tests/models/test_fetch.py tests/models/llm tests/jobs/test_llm_records.py
 
 flash: $(STAMP)
 	$(BIN)/pytest -m flash -q

