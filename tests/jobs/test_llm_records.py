@@ -20,6 +20,8 @@ from pipeline.schemas import UNIT_KEY
 pytestmark = [pytest.mark.vllm, pytest.mark.slow, pytest.mark.timeout(1800)]
 
 CACHE_GIB = 2
+FILLED_GIB = 1
+"""What an engine holds when it has loaded its model and begins to fill its cache."""
 BY_RULE = {
     "name": "remembering",
     "embedder": None,
@@ -46,11 +48,10 @@ def table(lake: Path, name: str) -> pl.DataFrame:
 
 
 def kill_engine(night: Started) -> bool:
-    """Kills the engine that a run has started, some seconds after it has its memory for the cache and begins to answer;
-    False where the run ends before."""
+    """Kills the engine that a run has started, once it has filled some of its memory: while it starts to answer, or
+    soon after, as fast as the machine is. False where the run ends before."""
     while night.process.poll() is None:
-        if any(resident_bytes(worker) > CACHE_GIB << 30 for worker in processes(night, "VLLM")):
-            time.sleep(10)
+        if any(resident_bytes(worker) > FILLED_GIB << 30 for worker in processes(night, "VLLM")):
             for engine in processes(night, "EngineCore"):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(engine, signal.SIGKILL)
