@@ -10,6 +10,7 @@ import pytest
 from inside import LEXICAL, contents, ran
 
 from cluster.lake import Lake
+from cluster.tables import Mark, read_mark
 from jobs.config import Profile
 from jobs.ingest import ingest
 from jobs.synth import synth_agents
@@ -76,11 +77,19 @@ def nights(folder: Path) -> list[list[tuple[Path, str, dict[str, str]]]]:
     return found
 
 
+def mark_of(lake: Lake, path: str) -> Mark:
+    mark = read_mark(lake.storage, str(Path(path).relative_to(lake.url)))
+    assert mark is not None
+    assert mark.stamp
+    return mark
+
+
 @pytest.mark.slow
 def test_night_after_night_each_record_is_written_once_and_slates_are_as_if_all_had_come_at_once(tmp_path):
     profile = remembering((300, 600, 1200))
     grown, at_once = Lake.init(str(tmp_path / "grown")), Lake.init(str(tmp_path / "at-once"))
     written: dict[str, int] = {}
+    stamped: dict[str, Mark] = {}
     counts = []
     for night in nights(tmp_path):
         for path, source_format, options in night:
@@ -92,6 +101,9 @@ def test_night_after_night_each_record_is_written_once_and_slates_are_as_if_all_
         assert {path: now[path] for path in written} == written
         assert len(now) > len(written)
         written = now
+        marks = {path: mark_of(grown, path) for path in now}
+        assert {path: marks[path] for path in stamped} == stamped, "stamps, digests and row counts stay"
+        stamped = marks
         records = table(grown, "records")
         assert records.select(UNIT_KEY).is_unique().all()
         assert records.select("history_id", "leaf").is_unique().all()
